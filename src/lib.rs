@@ -1,0 +1,9 @@
+//! Plimsoll: a coding agent for the terminal that shows its own context window.
+
+pub mod context;
+pub mod event;
+pub mod message;
+pub mod model;
+pub mod store;
+pub mod text;
+pub mod tools;

@@ -1,0 +1,626 @@
+//! The words of the Messages API: roles, content blocks, messages, usage and stop reasons.
+//!
+//! A message is checked once, where it enters ([`Message::from_value`]), and never changes afterwards; its wire form,
+//! unknown blocks and fields and their order included, is kept as it came. Nothing here knows a stage, a file or a screen.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value};
+
+/// Who a message is from, as the API names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The person, the program on the person's behalf, or tool results.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// Why a value is not a message; says what was found, for an error with the index in front.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidMessage(pub String);
+
+/// One block of a message's content, in its wire form.
+///
+/// The whole object is kept as it came; [`ContentBlock::kind`] is the typed look at it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContentBlock(Map<String, Value>);
+
+/// What a block is: a borrowed, typed view of a [`ContentBlock`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BlockKind<'a> {
+    /// Plain text.
+    Text(&'a str),
+    /// A call of a tool by the model.
+    ToolUse {
+        /// The call's id.
+        id: &'a str,
+        /// The tool's name; empty where it is missing.
+        name: &'a str,
+        /// The tool's input; null where it is missing.
+        input: &'a Value,
+    },
+    /// The answer to a call.
+    ToolResult {
+        /// The id of the call that it answers.
+        tool_use_id: &'a str,
+        /// What the tool said.
+        content: ResultContent<'a>,
+        /// Whether the tool failed.
+        is_error: bool,
+    },
+    /// Reasoning of the model (`thinking` or `redacted_thinking`), never edited.
+    Thinking(&'a str),
+    /// A block of a type that the program does not know; holds the type's name.
+    Other(&'a str),
+}
+
+/// The content of a tool result as it stands on the wire.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ResultContent<'a> {
+    /// Absent or null.
+    Empty,
+    /// A string.
+    Text(&'a str),
+    /// A list of blocks.
+    Blocks(&'a [Value]),
+    /// Something else that a server or a recording put there.
+    Other(&'a Value),
+}
+
+impl ContentBlock {
+    /// Checks `value` and keeps it whole.
+    ///
+    /// # Errors
+    /// If `value` is no object with a `type`, or a text block without text, or a result or call without an id.
+    pub fn from_value(value: Value) -> Result<Self, InvalidMessage> {
+        let Value::Object(map) = value else {
+            return Err(InvalidMessage(format!(
+                "a block must be an object, found {}",
+                kind_of(&value)
+            )));
+        };
+        let Some(kind) = map.get("type").and_then(Value::as_str) else {
+            return Err(InvalidMessage("a block has no `type`".to_owned()));
+        };
+        let must = match kind {
+            "text" => Some("text"),
+            "tool_use" => Some("id"),
+            "tool_result" => Some("tool_use_id"),
+            _ => None,
+        };
+        if let Some(key) = must
+            && !map.get(key).is_some_and(Value::is_string)
+        {
+            return Err(InvalidMessage(format!(
+                "a {kind} block has no string `{key}`"
+            )));
+        }
+        Ok(Self(map))
+    }
+
+    /// A text block.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        let mut map = Map::new();
+        map.insert("type".to_owned(), "text".into());
+        map.insert("text".to_owned(), Value::String(text.into()));
+        Self(map)
+    }
+
+    /// A call of a tool.
+    #[must_use]
+    pub fn tool_use(id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {
+        let mut map = Map::new();
+        map.insert("type".to_owned(), "tool_use".into());
+        map.insert("id".to_owned(), Value::String(id.into()));
+        map.insert("name".to_owned(), Value::String(name.into()));
+        map.insert("input".to_owned(), input);
+        Self(map)
+    }
+
+    /// The result of a call that went well.
+    #[must_use]
+    pub fn tool_result(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
+        let mut map = Map::new();
+        map.insert("type".to_owned(), "tool_result".into());
+        map.insert("tool_use_id".to_owned(), Value::String(tool_use_id.into()));
+        map.insert("content".to_owned(), Value::String(text.into()));
+        Self(map)
+    }
+
+    /// The result of a call that failed, was refused or was interrupted.
+    #[must_use]
+    pub fn tool_error(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
+        let mut block = Self::tool_result(tool_use_id, text);
+        block.0.insert("is_error".to_owned(), Value::Bool(true));
+        block
+    }
+
+    /// The typed view.
+    #[must_use]
+    pub fn kind(&self) -> BlockKind<'_> {
+        static NULL: Value = Value::Null;
+        let string = |key: &str| self.0.get(key).and_then(Value::as_str).unwrap_or_default();
+        match string("type") {
+            "text" => BlockKind::Text(string("text")),
+            "tool_use" => BlockKind::ToolUse {
+                id: string("id"),
+                name: string("name"),
+                input: self.0.get("input").unwrap_or(&NULL),
+            },
+            "tool_result" => BlockKind::ToolResult {
+                tool_use_id: string("tool_use_id"),
+                content: match self.0.get("content") {
+                    None | Some(Value::Null) => ResultContent::Empty,
+                    Some(Value::String(text)) => ResultContent::Text(text),
+                    Some(Value::Array(blocks)) => ResultContent::Blocks(blocks),
+                    Some(other) => ResultContent::Other(other),
+                },
+                is_error: self
+                    .0
+                    .get("is_error")
+                    .and_then(Value::as_bool)
+                    .unwrap_or(false),
+            },
+            "thinking" | "redacted_thinking" => BlockKind::Thinking(string("thinking")),
+            other => BlockKind::Other(other),
+        }
+    }
+
+    /// This result with `text` as its content; every other field, and the order of all, stays.
+    #[must_use]
+    pub fn with_result_text(&self, text: impl Into<String>) -> Self {
+        let mut map = self.0.clone();
+        map.insert("content".to_owned(), Value::String(text.into()));
+        Self(map)
+    }
+
+    /// This block with the string field `key` (an id) replaced; the order of the fields stays.
+    #[must_use]
+    pub fn with_field(&self, key: &str, text: impl Into<String>) -> Self {
+        let mut map = self.0.clone();
+        map.insert(key.to_owned(), Value::String(text.into()));
+        Self(map)
+    }
+
+    /// The fields, in the order in which they came.
+    #[must_use]
+    pub fn fields(&self) -> &Map<String, Value> {
+        &self.0
+    }
+}
+
+impl Serialize for ContentBlock {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ContentBlock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+/// What a message holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// One string.
+    Text(String),
+    /// A list of blocks.
+    Blocks(Vec<ContentBlock>),
+    /// No content at all: an assistant message of a recording (missing, or null in the message's other fields).
+    Absent,
+}
+
+/// One message, immutable: a changed message is another message.
+pub struct Message {
+    role: Role,
+    content: Content,
+    /// Fields beside role and content, as they came.
+    extra: Map<String, Value>,
+    /// The size, measured at most once; filled by `context::size`, the only one who knows the measure.
+    measured: OnceLock<usize>,
+}
+
+impl Message {
+    fn new(role: Role, content: Content) -> Self {
+        Self {
+            role,
+            content,
+            extra: Map::new(),
+            measured: OnceLock::new(),
+        }
+    }
+
+    /// A user message of one string.
+    #[must_use]
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::new(Role::User, Content::Text(text.into()))
+    }
+
+    /// A user message of blocks: tool results first, text behind them.
+    #[must_use]
+    pub fn user_blocks(blocks: Vec<ContentBlock>) -> Self {
+        Self::new(Role::User, Content::Blocks(blocks))
+    }
+
+    /// A reply of the model.
+    #[must_use]
+    pub fn assistant(blocks: Vec<ContentBlock>) -> Self {
+        Self::new(Role::Assistant, Content::Blocks(blocks))
+    }
+
+    /// Checks `value` (the wire form) and keeps it whole.
+    ///
+    /// # Errors
+    /// If the role is neither `user` nor `assistant`, the content is missing in a user message, or a block is none.
+    pub fn from_value(value: Value) -> Result<Self, InvalidMessage> {
+        let Value::Object(mut map) = value else {
+            return Err(InvalidMessage(format!(
+                "a message must be an object, found {}",
+                kind_of(&value)
+            )));
+        };
+        let role = match map.shift_remove("role") {
+            Some(Value::String(role)) if role == "user" => Role::User,
+            Some(Value::String(role)) if role == "assistant" => Role::Assistant,
+            Some(other) => {
+                return Err(InvalidMessage(format!(
+                    "role must be `user` or `assistant`, found {}",
+                    cut_json(&other)
+                )));
+            }
+            None => return Err(InvalidMessage("a message has no `role`".to_owned())),
+        };
+        let content = match map.get("content") {
+            None | Some(Value::Null) if role == Role::Assistant => Content::Absent,
+            None | Some(Value::Null) => {
+                return Err(InvalidMessage("a user message has no `content`".to_owned()));
+            }
+            Some(_) => match map.shift_remove("content") {
+                Some(Value::String(text)) => Content::Text(text),
+                Some(Value::Array(blocks)) => Content::Blocks(
+                    blocks
+                        .into_iter()
+                        .enumerate()
+                        .map(|(at, block)| {
+                            ContentBlock::from_value(block)
+                                .map_err(|why| InvalidMessage(format!("block {at}: {}", why.0)))
+                        })
+                        .collect::<Result<_, _>>()?,
+                ),
+                other => {
+                    return Err(InvalidMessage(format!(
+                        "`content` must be a string or a list of blocks, found {}",
+                        other.as_ref().map_or("nothing", kind_of)
+                    )));
+                }
+            },
+        };
+        Ok(Self {
+            role,
+            content,
+            extra: map,
+            measured: OnceLock::new(),
+        })
+    }
+
+    /// Who it is from.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// What it holds.
+    #[must_use]
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// Its blocks; none where the content is a string or absent.
+    #[must_use]
+    pub fn blocks(&self) -> &[ContentBlock] {
+        match &self.content {
+            Content::Blocks(blocks) => blocks,
+            Content::Text(_) | Content::Absent => &[],
+        }
+    }
+
+    /// Fields beside role and content.
+    #[must_use]
+    pub fn extra(&self) -> &Map<String, Value> {
+        &self.extra
+    }
+
+    /// The same message with other blocks; role and other fields stay.
+    #[must_use]
+    pub fn with_blocks(&self, blocks: Vec<ContentBlock>) -> Self {
+        Self {
+            role: self.role,
+            content: Content::Blocks(blocks),
+            extra: self.extra.clone(),
+            measured: OnceLock::new(),
+        }
+    }
+
+    /// Ids and names of the calls in it, in their order.
+    pub fn tool_uses(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.blocks().iter().filter_map(|block| match block.kind() {
+            BlockKind::ToolUse { id, name, .. } => Some((id, name)),
+            _ => None,
+        })
+    }
+
+    /// Whether it holds a tool result.
+    #[must_use]
+    pub fn has_results(&self) -> bool {
+        self.blocks()
+            .iter()
+            .any(|block| matches!(block.kind(), BlockKind::ToolResult { .. }))
+    }
+
+    /// Its text: the string, or the text blocks joined by a newline; `None` where there is none.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        match &self.content {
+            Content::Text(text) => Some(text.clone()),
+            Content::Absent => None,
+            Content::Blocks(blocks) => {
+                let texts: Vec<&str> = blocks
+                    .iter()
+                    .filter_map(|block| match block.kind() {
+                        BlockKind::Text(text) => Some(text),
+                        _ => None,
+                    })
+                    .collect();
+                (!texts.is_empty()).then(|| texts.join("\n"))
+            }
+        }
+    }
+
+    /// The size that `measure` gives, computed at the first call only: a message never changes.
+    pub fn measured(&self, measure: impl FnOnce(&Self) -> usize) -> usize {
+        *self.measured.get_or_init(|| measure(self))
+    }
+}
+
+impl Clone for Message {
+    fn clone(&self) -> Self {
+        Self {
+            role: self.role,
+            content: self.content.clone(),
+            extra: self.extra.clone(),
+            measured: self.measured.clone(),
+        }
+    }
+}
+
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.role == other.role && self.content == other.content && self.extra == other.extra
+    }
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message")
+            .field("role", &self.role)
+            .field("content", &self.content)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("role", &self.role)?;
+        match &self.content {
+            Content::Text(text) => map.serialize_entry("content", text)?,
+            Content::Blocks(blocks) => map.serialize_entry("content", blocks)?,
+            Content::Absent => {}
+        }
+        for (key, value) in &self.extra {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+/// Why the model stopped, as the API names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// The reply is complete.
+    EndTurn,
+    /// The model waits for tool results.
+    ToolUse,
+    /// The output limit was hit.
+    MaxTokens,
+    /// A stop sequence was met.
+    StopSequence,
+    /// The server paused; the same messages are sent again.
+    PauseTurn,
+    /// The model declined.
+    Refusal,
+    /// The window was full in the middle of the reply.
+    WindowExceeded,
+    /// A reason that the program does not know.
+    Other(String),
+}
+
+impl StopReason {
+    /// The reason of that wire name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "end_turn" => Self::EndTurn,
+            "tool_use" => Self::ToolUse,
+            "max_tokens" => Self::MaxTokens,
+            "stop_sequence" => Self::StopSequence,
+            "pause_turn" => Self::PauseTurn,
+            "refusal" => Self::Refusal,
+            "model_context_window_exceeded" => Self::WindowExceeded,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+
+    /// The wire name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::EndTurn => "end_turn",
+            Self::ToolUse => "tool_use",
+            Self::MaxTokens => "max_tokens",
+            Self::StopSequence => "stop_sequence",
+            Self::PauseTurn => "pause_turn",
+            Self::Refusal => "refusal",
+            Self::WindowExceeded => "model_context_window_exceeded",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl Serialize for StopReason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// Tokens as the server reported them; `None` is unknown, never zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the request that no cache held.
+    pub input_tokens: Option<u64>,
+    /// Tokens of the reply.
+    pub output_tokens: Option<u64>,
+    /// Tokens written to the server's cache.
+    pub cache_creation_input_tokens: Option<u64>,
+    /// Tokens read from the server's cache.
+    pub cache_read_input_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// Adds what another call used; unknown and unknown stay unknown.
+    pub fn add(&mut self, other: &Self) {
+        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+        };
+        self.input_tokens = sum(self.input_tokens, other.input_tokens);
+        self.output_tokens = sum(self.output_tokens, other.output_tokens);
+        self.cache_creation_input_tokens = sum(
+            self.cache_creation_input_tokens,
+            other.cache_creation_input_tokens,
+        );
+        self.cache_read_input_tokens =
+            sum(self.cache_read_input_tokens, other.cache_read_input_tokens);
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// A value as JSON, cut to what fits in an error.
+fn cut_json(value: &Value) -> String {
+    let text = value.to_string();
+    if text.chars().count() <= 40 {
+        return text;
+    }
+    let mut cut: String = text.chars().take(40).collect();
+    cut.push('…');
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn wire_form_stays_as_it_came() {
+        let wire = r#"{"role":"assistant","content":[{"z":1,"type":"foo_block","a":{"y":2,"b":[]}},{"type":"thinking","thinking":"","signature":"c2ln"}],"id":"x","usage":null}"#;
+        let message: Message = serde_json::from_str(wire).unwrap();
+        assert_eq!(serde_json::to_string(&message).unwrap(), wire);
+    }
+
+    #[test]
+    fn what_is_no_message_is_named() {
+        let reason = |value: Value| Message::from_value(value).unwrap_err().0;
+        assert_eq!(
+            reason(json!([])),
+            "a message must be an object, found a list"
+        );
+        assert_eq!(reason(json!({"content": "x"})), "a message has no `role`");
+        assert_eq!(
+            reason(json!({"role": "system", "content": "x"})),
+            "role must be `user` or `assistant`, found \"system\""
+        );
+        assert_eq!(
+            reason(json!({"role": "user", "content": null})),
+            "a user message has no `content`"
+        );
+        assert_eq!(
+            reason(json!({"role": "user", "content": 3})),
+            "`content` must be a string or a list of blocks, found a number"
+        );
+        assert_eq!(
+            reason(json!({"role": "user", "content": [{"type": "text", "text": "a"}, "b"]})),
+            "block 1: a block must be an object, found a string"
+        );
+        assert_eq!(
+            reason(json!({"role": "user", "content": [{"type": "tool_result", "content": "b"}]})),
+            "block 0: a tool_result block has no string `tool_use_id`"
+        );
+    }
+
+    #[test]
+    fn an_assistant_message_without_content_is_kept() {
+        for wire in [
+            r#"{"role":"assistant"}"#,
+            r#"{"role":"assistant","content":null}"#,
+        ] {
+            let message: Message = serde_json::from_str(wire).unwrap();
+            assert_eq!(message.content(), &Content::Absent);
+            assert_eq!(serde_json::to_string(&message).unwrap(), wire);
+        }
+    }
+
+    #[test]
+    fn unknown_usage_stays_unknown() {
+        let mut sum = Usage::default();
+        sum.add(&Usage {
+            output_tokens: Some(3),
+            ..Usage::default()
+        });
+        sum.add(&Usage {
+            output_tokens: Some(4),
+            ..Usage::default()
+        });
+        assert_eq!(
+            sum,
+            Usage {
+                output_tokens: Some(7),
+                ..Usage::default()
+            }
+        );
+    }
+}
