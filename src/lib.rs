@@ -1,5 +1,7 @@
 //! Plimsoll: a coding agent for the terminal that shows its own context window.
 
+pub mod cli;
+pub mod config;
 pub mod context;
 pub mod event;
 pub mod message;
