@@ -5,6 +5,7 @@
 //! the agent carries it out.
 
 mod compact_history;
+mod diff;
 mod edit;
 mod fit_results;
 mod history;
@@ -12,6 +13,7 @@ mod limits;
 mod micro_compact;
 mod outcome;
 mod pairs;
+mod parts;
 mod pause;
 mod persisted;
 mod reactive_compact;
@@ -24,9 +26,11 @@ mod snip_compact;
 mod tool_result_budget;
 
 pub use compact_history::{kept_messages, plan_compaction, rebuild, summary_input};
+pub use diff::{Change, diff};
 pub use history::{History, Item, MessageId};
 pub use limits::{KeepUnread, Limits, MicroWhen, Profile, UnknownSetting};
 pub use outcome::{Guards, Outcome, Rewrite, Save, Stage, SummaryPlan, Touched, Trigger};
+pub use parts::{Kind, MARKER_LETTER, Parts, letter};
 pub use pause::Pause;
 pub use persisted::{PLACEHOLDER, Persisted, RESULTS_DIR, placeholder_name};
 pub use reactive_compact::plan_recovery;
