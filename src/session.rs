@@ -17,7 +17,7 @@ use crate::event::{StageReport, Todo, TurnEnd};
 use crate::store::Store;
 use entry::{Appended, Entry, Part, Rewritten, State};
 
-pub use entry::{Header, Logged};
+pub use entry::{Header, Logged, TaskOf};
 pub use fold::{FoldError, Folded, Shown, fold};
 
 /// How often another id is drawn when one is taken.
@@ -30,7 +30,7 @@ const ID_TRIES: u32 = 20;
 pub struct Session {
     store: Arc<dyn Store>,
     name: String,
-    id: String,
+    header: Header,
     /// The state beside the messages that [`fold`] has after the entries so far.
     state: State,
     /// Lines that the store has not taken yet.
@@ -50,6 +50,7 @@ impl Header {
             model,
             profile,
             limits,
+            task: None,
         }
     }
 }
@@ -77,14 +78,13 @@ impl Session {
     pub fn create(store: Arc<dyn Store>, mut header: Header) -> io::Result<Self> {
         let mut tries = 1;
         loop {
-            let id = header.session.clone();
-            let name = log_name(&id);
+            let name = log_name(&header.session);
             match store.put(&name, &line(&Entry::Header(Box::new(header.clone())))?) {
                 Ok(()) => {
                     return Ok(Self {
                         store,
                         name,
-                        id,
+                        header,
                         state: State::default(),
                         pending: String::new(),
                     });
@@ -102,7 +102,26 @@ impl Session {
     /// The session's id.
     #[must_use]
     pub fn id(&self) -> &str {
-        &self.id
+        &self.header.session
+    }
+
+    /// Begins the log of the subagent of the `task` call `id`.
+    ///
+    /// # Errors
+    /// If the store cannot be written to.
+    pub fn child(&self, id: &str, limits: &Limits) -> io::Result<Self> {
+        let now = ZonedDateTime::now();
+        let header = Header {
+            session: draw_id(&now),
+            created: now.timestamp(),
+            limits: limits.clone(),
+            task: Some(TaskOf {
+                session: self.header.session.clone(),
+                call: id.to_owned(),
+            }),
+            ..self.header.clone()
+        };
+        Self::create(Arc::clone(&self.store), header)
     }
 
     /// `item` has just been appended to `history` as its last message.

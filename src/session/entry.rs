@@ -29,6 +29,18 @@ pub struct Header {
     pub profile: Profile,
     /// The pipeline's numbers.
     pub limits: Limits,
+    /// Where it is the session of a subagent: of which call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskOf>,
+}
+
+/// The `task` call that a subagent works for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskOf {
+    /// The session that the call belongs to.
+    pub session: String,
+    /// The call's id.
+    pub call: String,
 }
 
 /// One line of the log.
