@@ -6,6 +6,7 @@ pub mod context;
 pub mod event;
 pub mod message;
 pub mod model;
+pub mod permission;
 pub mod replay;
 pub mod session;
 pub mod store;
