@@ -1,6 +1,7 @@
 //! Plimsoll: a coding agent for the terminal that shows its own context window.
 
 pub mod context;
+pub mod demo;
 pub mod event;
 pub mod message;
 pub mod model;
