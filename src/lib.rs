@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod config;
 pub mod context;
+pub mod demo;
 pub mod event;
 pub mod message;
 pub mod model;

@@ -3,6 +3,8 @@
 //! Knows neither an agent nor a tool. [`Model::stream`] never fails outside its stream, and the stream ends with exactly
 //! one [`Delta::Finished`] or [`Delta::Failed`]; a stream that is dropped closes the connection at once.
 
+pub mod scripted;
+
 use std::sync::Arc;
 use std::time::Duration;
 
