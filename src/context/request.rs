@@ -56,8 +56,8 @@ pub fn parse_summary(text: &str) -> Option<(&str, String)> {
     let at = rest.rfind(REFERENCE)?;
     let quoted = &rest[at + REFERENCE.len()..];
     let summary: String = serde_json::from_str(quoted).ok()?;
-    let exact = quoted == serde_json::Value::from(summary.as_str()).to_string();
-    exact.then_some((&rest[..at], summary))
+    let canonical = serde_json::to_string(&summary).ok()?;
+    (canonical == quoted).then_some((&rest[..at], summary))
 }
 
 /// A request as it is written down.
