@@ -139,3 +139,35 @@ fn cuts_are_on_characters() {
         }
     }
 }
+
+/// A path that a placeholder keeps is not lost when the placeholder itself is longer than what stage 3 replaces.
+#[test]
+fn a_long_path_is_kept_for_good() {
+    let id = "i".repeat(120);
+    let mut history = History::new();
+    ask(&mut history, "go");
+    call(&mut history, &[&id]);
+    answer(&mut history, &[(&id, &"x".repeat(250_000))]);
+    let limits = Limits::default();
+    let budget = fired(Stage::ToolResultBudget, &history, &limits);
+    let mut saved = Saved::default();
+    saved.record(&budget.saves[0].name, &budget.saves[0].text);
+    let mut history = budget.history;
+    for at in ["a", "b", "c"] {
+        call(&mut history, &[at]);
+        answer(&mut history, &[(at, "r")]);
+    }
+    let Outcome::Rewritten(micro) = outcome(Stage::MicroCompact, &history, &saved, &limits) else {
+        panic!("the preview stayed");
+    };
+    let kept = format!(
+        "[Earlier tool result compacted. Full output: .task_outputs/tool-results/{id}.txt]"
+    );
+    assert_eq!(result_text(&micro.history, 2, 0), kept);
+    assert_eq!(micro.guards.paths, 1);
+    let Outcome::Skipped(skip) = outcome(Stage::MicroCompact, &micro.history, &saved, &limits)
+    else {
+        panic!("the path was lost");
+    };
+    assert_eq!(skip.reason.text(), "no: nothing shorter could stand there");
+}
