@@ -13,10 +13,12 @@ use super::sight::{
 use crate::message::{BlockKind, Message, Role};
 use crate::text::{head, thousands};
 
-/// How long a line of the summary may be, in characters.
-const LINE_MAX: usize = 240;
-/// How many lines a section may have; the newest stay.
-const SECTION_MAX: usize = 24;
+/// How long a line of the summary may be, in characters …
+const LINE_MAX: usize = 180;
+/// … and one that gives a statement of the model, or the user's own words.
+const WORDS_MAX: usize = 400;
+/// How many lines a section may have; the newest stay, and how many were left out is said.
+const SECTION_MAX: usize = 12;
 /// Words that make a sentence of the user a constraint.
 const CONSTRAINTS: [&str; 16] = [
     "never",
@@ -77,6 +79,15 @@ impl Section {
             Self::Open => "Remaining work:",
         }
     }
+
+    fn line_max(self) -> usize {
+        match self {
+            Self::Requests | Self::Constraints | Self::Findings => WORDS_MAX,
+            Self::Read | Self::Written | Self::Ran | Self::Todos | Self::Saved | Self::Open => {
+                LINE_MAX
+            }
+        }
+    }
 }
 
 /// What was found so far.
@@ -85,6 +96,8 @@ struct Facts {
     lines: BTreeMap<Section, Vec<String>>,
     /// Tool and input of each call, by id.
     calls: BTreeMap<String, (String, Value)>,
+    /// How many lines earlier summaries left out.
+    left_out: BTreeMap<Section, usize>,
     /// Whether the last message was a reply without a call.
     is_closed: bool,
 }
@@ -162,7 +175,10 @@ impl Facts {
                 section = Some(found);
             } else if let Some(entry) = line.strip_prefix("- ") {
                 let into = section.unwrap_or(Section::Findings);
-                if into != Section::Open {
+                let count = entry.strip_prefix(LEFT_OUT);
+                if let Some(count) = count.and_then(|count| count.parse::<usize>().ok()) {
+                    *self.left_out.entry(into).or_default() += count;
+                } else if into != Section::Open {
                     self.add(into, entry);
                 }
             } else if section.is_none() && !line.trim().is_empty() && line != TITLE {
@@ -221,7 +237,7 @@ impl Facts {
     /// Adds `line`; one that stands there already moves to the end.
     fn add(&mut self, section: Section, line: &str) {
         let line = line.trim();
-        let cut = head(line, LINE_MAX);
+        let cut = head(line, section.line_max());
         let line = if cut.len() < line.len() {
             format!("{cut}…")
         } else {
@@ -258,12 +274,19 @@ impl Facts {
         let mut out = vec![TITLE.to_owned()];
         for (section, lines) in &self.lines {
             out.push(section.title().to_owned());
-            let left_out = lines.len().saturating_sub(SECTION_MAX);
-            out.extend(lines.iter().skip(left_out).map(|line| format!("- {line}")));
+            let cut = lines.len().saturating_sub(SECTION_MAX);
+            let left_out = cut + self.left_out.get(section).copied().unwrap_or(0);
+            if left_out > 0 {
+                out.push(format!("- {LEFT_OUT}{left_out}"));
+            }
+            out.extend(lines.iter().skip(cut).map(|line| format!("- {line}")));
         }
         out.join("\n")
     }
 }
+
+/// Before the number of the earlier lines of a section that are left out.
+const LEFT_OUT: &str = "earlier ones left out: ";
 
 /// The first line of every summary: whoever reads it must know who wrote it.
 const TITLE: &str = "Facts that the scripted model found in the conversation.";
@@ -388,6 +411,27 @@ Remaining work:
             )
             .replace("is not answered yet", "was answered");
         assert_eq!(summary(&first), expected);
+    }
+
+    #[test]
+    fn a_long_section_keeps_the_newest_and_counts_the_rest() {
+        let mut facts = Facts::default();
+        for number in 0..20 {
+            facts.add(Section::Findings, &format!("fact {number}"));
+        }
+        let first = facts.write();
+        assert!(
+            first.contains("- earlier ones left out: 8\n- fact 8\n"),
+            "{first}"
+        );
+        let mut facts = Facts::default();
+        facts.take_summary(&first);
+        facts.add(Section::Findings, "fact 20");
+        let second = facts.write();
+        assert!(
+            second.contains("- earlier ones left out: 9\n- fact 9\n"),
+            "{second}"
+        );
     }
 
     #[test]
