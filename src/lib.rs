@@ -1,5 +1,6 @@
 //! Plimsoll: a coding agent for the terminal that shows its own context window.
 
+pub mod agent;
 pub mod cli;
 pub mod config;
 pub mod context;
