@@ -196,17 +196,15 @@ impl Facts {
         }
         match tool.as_str() {
             "read_file" => {
-                let lines = input
-                    .get("offset")
-                    .and_then(Value::as_u64)
-                    .map_or_else(String::new, |first| format!(" from line {first}"));
-                self.add(
-                    Section::Read,
-                    &format!("{}{lines}: {outcome}", field("path")),
-                );
+                let first = input.get("offset").and_then(Value::as_u64);
+                let from = first.map_or_else(String::new, |first| format!(" from line {first}"));
+                self.add_read(&format!("{}{from}: ", field("path")), &outcome);
             }
             "write_file" | "edit_file" => {
-                self.add(Section::Written, &format!("{}: {outcome}", field("path")));
+                self.add(
+                    Section::Written,
+                    &format!("{}: {}", field("path"), first_line(text)),
+                );
             }
             "bash" => self.add(Section::Ran, &format!("`{}`: {outcome}", field("command"))),
             "glob" => self.add(
@@ -234,6 +232,19 @@ impl Facts {
         }
     }
 
+    /// Adds what is known of a file; the note in the place of its text does not displace what was known before.
+    fn add_read(&mut self, file: &str, outcome: &str) {
+        let lines = self.lines.entry(Section::Read).or_default();
+        let known = lines.iter().position(|line| line.starts_with(file));
+        if known.is_some() && outcome == REPLACED {
+            return;
+        }
+        if let Some(known) = known {
+            lines.remove(known);
+        }
+        self.add(Section::Read, &format!("{file}{outcome}"));
+    }
+
     /// Adds `line`; one that stands there already moves to the end.
     fn add(&mut self, section: Section, line: &str) {
         let line = line.trim();
@@ -252,24 +263,22 @@ impl Facts {
     }
 
     fn write(mut self) -> String {
-        let open: Vec<String> = self
-            .lines
-            .get(&Section::Todos)
-            .map_or_else(Vec::new, |todos| {
-                todos
-                    .iter()
-                    .filter(|todo| !todo.starts_with("completed: "))
-                    .cloned()
-                    .collect()
-            });
+        let todos = self.lines.get(&Section::Todos);
+        let open = todos.map_or(0, |todos| {
+            let is_open = |todo: &&String| !todo.starts_with("completed: ");
+            todos.iter().filter(is_open).count()
+        });
         let last = if self.is_closed {
             "the newest request here was answered"
         } else {
             "the newest request here is not answered yet"
         };
         self.add(Section::Open, last);
-        for todo in open {
-            self.add(Section::Open, &todo);
+        if open > 0 {
+            self.add(
+                Section::Open,
+                &format!("open entries of the todo list: {open}"),
+            );
         }
         let mut out = vec![TITLE.to_owned()];
         for (section, lines) in &self.lines {
@@ -285,6 +294,9 @@ impl Facts {
     }
 }
 
+/// What is known of a result that a note replaced.
+const REPLACED: &str = "replaced by a note before this summary";
+
 /// Before the number of the earlier lines of a section that are left out.
 const LEFT_OUT: &str = "earlier ones left out: ";
 
@@ -299,7 +311,7 @@ fn outcome(text: &str, is_error: bool) -> String {
     match state(text) {
         State::Saved(path) => return format!("on disk as {path}"),
         State::Replaced(Some(path)) => return format!("replaced, on disk as {path}"),
-        State::Replaced(None) => return "replaced by a note before this summary".to_owned(),
+        State::Replaced(None) => return REPLACED.to_owned(),
         State::Whole => {}
     }
     let headings: Vec<&str> = text
@@ -376,7 +388,7 @@ Files read:
 - a.md: 34 characters, “# Lesson 01: The loop / ## Ask”
 - b.json from line 7: on disk as .task_outputs/tool-results/t2.txt
 Files written:
-- n.md: 17 characters, “wrote 1 character”
+- n.md: wrote 1 character
 Other calls:
 - `ls nowhere`: failed: no such folder
 Findings, as they were stated:
@@ -388,7 +400,7 @@ Full outputs on disk:
 - .task_outputs/tool-results/t2.txt
 Remaining work:
 - the newest request here is not answered yet
-- pending: compare";
+- open entries of the todo list: 1";
 
     #[test]
     fn it_holds_the_facts_of_the_conversation() {
