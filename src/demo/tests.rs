@@ -8,10 +8,6 @@ fn files() -> BTreeMap<String, String> {
     practice::files().unwrap().into_iter().collect()
 }
 
-fn chars(files: &BTreeMap<String, String>, path: &str) -> usize {
-    files[path].chars().count()
-}
-
 #[test]
 fn the_practice_folder_is_the_same_every_time() {
     let all = files();
