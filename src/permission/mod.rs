@@ -2,9 +2,12 @@
 //!
 //! Never asks, never runs anything. It is a help against accidents, not a wall: a wall is a container or a user of its own.
 
+mod plain;
 mod refused;
 mod rule;
 mod shell;
+mod word;
+mod wrapper;
 
 use std::fmt;
 use std::str::FromStr;
@@ -188,6 +191,13 @@ impl Policy {
         }
     }
 
+    /// Whether each of `commands` is covered by a rule.
+    fn covers(&self, commands: &[Vec<String>]) -> bool {
+        commands
+            .iter()
+            .all(|words| self.rules.iter().any(|rule| rule.covers_words(words)))
+    }
+
     fn judge_bash(&self, bash: &Bash, workspace: &Workspace) -> Verdict {
         if self.mode == Mode::ReadOnly {
             return Verdict::Deny {
@@ -203,11 +213,13 @@ impl Policy {
         if let Some(reason) = script.unclear {
             return Verdict::Ask { reason };
         }
+        let is_covered = |commands: Vec<Vec<String>>| self.covers(&commands);
         if self.mode == Mode::All
             || self
                 .rules
                 .iter()
                 .any(|rule| rule.covers_line(&bash.command))
+            || script.commands.is_some_and(is_covered)
         {
             return Verdict::Allow;
         }

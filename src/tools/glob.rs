@@ -35,11 +35,12 @@ impl Glob {
     /// The folder in which it looks, as a path for the workspace: `path` and the leading plain part of the pattern.
     pub(crate) fn base(&self) -> String {
         let (plain, _) = split(&self.pattern);
-        let path = self.path.as_deref().unwrap_or(".");
-        if plain.as_os_str().is_empty() {
-            return path.to_owned();
-        }
-        Path::new(path).join(plain).to_string_lossy().into_owned()
+        let folder = match &self.path {
+            Some(path) => Path::new(path).join(plain),
+            None if plain.as_os_str().is_empty() => return ".".to_owned(),
+            None => plain,
+        };
+        folder.to_string_lossy().into_owned()
     }
 }
 

@@ -5,38 +5,20 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::answer::{first_line, unnumbered};
-use super::scan;
+use super::answer::first_line;
 use super::sight::{
     State, carried_request, is_written, reference_state, result_text, state, texts,
 };
+use super::{scan, wording};
 use crate::message::{BlockKind, Message, Role};
-use crate::text::{head, thousands};
+use crate::text::head;
 
-/// How long a line of the summary may be, in characters.
-const LINE_MAX: usize = 240;
-/// How many lines a section may have; the newest stay.
-const SECTION_MAX: usize = 24;
-/// Words that make a sentence of the user a constraint.
-const CONSTRAINTS: [&str; 16] = [
-    "never",
-    "always",
-    "must",
-    "only",
-    "don't",
-    "do not",
-    "without",
-    "at most",
-    "at least",
-    "no more than",
-    "keep",
-    "不要",
-    "必须",
-    "禁止",
-    "しないで",
-    "必ず",
-];
-
+/// How long a line of the summary may be, in characters …
+const LINE_MAX: usize = 180;
+/// … and one that gives a statement of the model, or the user's own words.
+const WORDS_MAX: usize = 400;
+/// How many lines a section may have; the newest stay, and how many were left out is said.
+const SECTION_MAX: usize = 12;
 /// The sections in their order; an earlier summary is read back by the same titles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Section {
@@ -77,6 +59,15 @@ impl Section {
             Self::Open => "Remaining work:",
         }
     }
+
+    fn line_max(self) -> usize {
+        match self {
+            Self::Requests | Self::Constraints | Self::Findings => WORDS_MAX,
+            Self::Read | Self::Written | Self::Ran | Self::Todos | Self::Saved | Self::Open => {
+                LINE_MAX
+            }
+        }
+    }
 }
 
 /// What was found so far.
@@ -85,6 +76,8 @@ struct Facts {
     lines: BTreeMap<Section, Vec<String>>,
     /// Tool and input of each call, by id.
     calls: BTreeMap<String, (String, Value)>,
+    /// How many lines earlier summaries left out.
+    left_out: BTreeMap<Section, usize>,
     /// Whether the last message was a reply without a call.
     is_closed: bool,
 }
@@ -137,11 +130,8 @@ impl Facts {
 
     fn take_request(&mut self, text: &str) {
         self.add(Section::Requests, &text.replace('\n', " "));
-        for sentence in text.split_inclusive(['.', '!', '?', '\n', '。']) {
-            let lower = sentence.to_lowercase();
-            if CONSTRAINTS.iter().any(|word| holds_word(&lower, word)) {
-                self.add(Section::Constraints, sentence.trim());
-            }
+        for sentence in wording::constraints(text) {
+            self.add(Section::Constraints, sentence);
         }
     }
 
@@ -162,7 +152,10 @@ impl Facts {
                 section = Some(found);
             } else if let Some(entry) = line.strip_prefix("- ") {
                 let into = section.unwrap_or(Section::Findings);
-                if into != Section::Open {
+                let count = entry.strip_prefix(LEFT_OUT);
+                if let Some(count) = count.and_then(|count| count.parse::<usize>().ok()) {
+                    *self.left_out.entry(into).or_default() += count;
+                } else if into != Section::Open {
                     self.add(into, entry);
                 }
             } else if section.is_none() && !line.trim().is_empty() && line != TITLE {
@@ -174,23 +167,21 @@ impl Facts {
     fn take_result(&mut self, id: &str, text: &str, is_error: bool) {
         let (tool, input) = self.calls.get(id).cloned().unwrap_or_default();
         let field = |name: &str| input.get(name).and_then(Value::as_str).unwrap_or_default();
-        let outcome = outcome(text, is_error);
+        let outcome = wording::outcome(text, is_error);
         if let State::Saved(path) | State::Replaced(Some(path)) = state(text) {
             self.add(Section::Saved, path);
         }
         match tool.as_str() {
             "read_file" => {
-                let lines = input
-                    .get("offset")
-                    .and_then(Value::as_u64)
-                    .map_or_else(String::new, |first| format!(" from line {first}"));
-                self.add(
-                    Section::Read,
-                    &format!("{}{lines}: {outcome}", field("path")),
-                );
+                let first = input.get("offset").and_then(Value::as_u64);
+                let from = first.map_or_else(String::new, |first| format!(" from line {first}"));
+                self.add_read(&format!("{}{from}: ", field("path")), &outcome);
             }
             "write_file" | "edit_file" => {
-                self.add(Section::Written, &format!("{}: {outcome}", field("path")));
+                self.add(
+                    Section::Written,
+                    &format!("{}: {}", field("path"), first_line(text)),
+                );
             }
             "bash" => self.add(Section::Ran, &format!("`{}`: {outcome}", field("command"))),
             "glob" => self.add(
@@ -218,10 +209,23 @@ impl Facts {
         }
     }
 
+    /// Adds what is known of a file; the note in the place of its text does not displace what was known before.
+    fn add_read(&mut self, file: &str, outcome: &str) {
+        let lines = self.lines.entry(Section::Read).or_default();
+        let known = lines.iter().position(|line| line.starts_with(file));
+        if known.is_some() && outcome == wording::REPLACED {
+            return;
+        }
+        if let Some(known) = known {
+            lines.remove(known);
+        }
+        self.add(Section::Read, &format!("{file}{outcome}"));
+    }
+
     /// Adds `line`; one that stands there already moves to the end.
     fn add(&mut self, section: Section, line: &str) {
         let line = line.trim();
-        let cut = head(line, LINE_MAX);
+        let cut = head(line, section.line_max());
         let line = if cut.len() < line.len() {
             format!("{cut}…")
         } else {
@@ -236,74 +240,42 @@ impl Facts {
     }
 
     fn write(mut self) -> String {
-        let open: Vec<String> = self
-            .lines
-            .get(&Section::Todos)
-            .map_or_else(Vec::new, |todos| {
-                todos
-                    .iter()
-                    .filter(|todo| !todo.starts_with("completed: "))
-                    .cloned()
-                    .collect()
-            });
+        let todos = self.lines.get(&Section::Todos);
+        let open = todos.map_or(0, |todos| {
+            let is_open = |todo: &&String| !todo.starts_with("completed: ");
+            todos.iter().filter(is_open).count()
+        });
         let last = if self.is_closed {
             "the newest request here was answered"
         } else {
             "the newest request here is not answered yet"
         };
         self.add(Section::Open, last);
-        for todo in open {
-            self.add(Section::Open, &todo);
+        if open > 0 {
+            self.add(
+                Section::Open,
+                &format!("open entries of the todo list: {open}"),
+            );
         }
         let mut out = vec![TITLE.to_owned()];
         for (section, lines) in &self.lines {
             out.push(section.title().to_owned());
-            let left_out = lines.len().saturating_sub(SECTION_MAX);
-            out.extend(lines.iter().skip(left_out).map(|line| format!("- {line}")));
+            let cut = lines.len().saturating_sub(SECTION_MAX);
+            let left_out = cut + self.left_out.get(section).copied().unwrap_or(0);
+            if left_out > 0 {
+                out.push(format!("- {LEFT_OUT}{left_out}"));
+            }
+            out.extend(lines.iter().skip(cut).map(|line| format!("- {line}")));
         }
         out.join("\n")
     }
 }
 
+/// Before the number of the earlier lines of a section that are left out.
+const LEFT_OUT: &str = "earlier ones left out: ";
+
 /// The first line of every summary: whoever reads it must know who wrote it.
 const TITLE: &str = "Facts that the scripted model found in the conversation.";
-
-/// What came of a call, in a few words: the size, the headings of a text, else its first line.
-fn outcome(text: &str, is_error: bool) -> String {
-    if is_error {
-        return format!("failed: {}", first_line(text));
-    }
-    match state(text) {
-        State::Saved(path) => return format!("on disk as {path}"),
-        State::Replaced(Some(path)) => return format!("replaced, on disk as {path}"),
-        State::Replaced(None) => return "replaced by a note before this summary".to_owned(),
-        State::Whole => {}
-    }
-    let headings: Vec<&str> = text
-        .lines()
-        .map(unnumbered)
-        .filter(|line| line.starts_with("# ") || line.starts_with("## "))
-        .map(|line| head(line, 60))
-        .take(3)
-        .collect();
-    let shown = if headings.is_empty() {
-        first_line(text).to_owned()
-    } else {
-        headings.join(" / ")
-    };
-    format!("{} characters, “{shown}”", thousands(text.chars().count()))
-}
-
-/// Whether `word` stands in `text` as a word of its own; a word without letters of the alphabet may stand anywhere.
-fn holds_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        !word.is_ascii()
-            || !(before.is_some_and(char::is_alphanumeric)
-                || after.is_some_and(char::is_alphanumeric))
-    })
-}
 
 #[cfg(test)]
 mod tests {
@@ -353,7 +325,7 @@ Files read:
 - a.md: 34 characters, “# Lesson 01: The loop / ## Ask”
 - b.json from line 7: on disk as .task_outputs/tool-results/t2.txt
 Files written:
-- n.md: 17 characters, “wrote 1 character”
+- n.md: wrote 1 character
 Other calls:
 - `ls nowhere`: failed: no such folder
 Findings, as they were stated:
@@ -365,7 +337,7 @@ Full outputs on disk:
 - .task_outputs/tool-results/t2.txt
 Remaining work:
 - the newest request here is not answered yet
-- pending: compare";
+- open entries of the todo list: 1";
 
     #[test]
     fn it_holds_the_facts_of_the_conversation() {
@@ -391,18 +363,32 @@ Remaining work:
     }
 
     #[test]
+    fn a_long_section_keeps_the_newest_and_counts_the_rest() {
+        let mut facts = Facts::default();
+        for number in 0..20 {
+            facts.add(Section::Findings, &format!("fact {number}"));
+        }
+        let first = facts.write();
+        assert!(
+            first.contains("- earlier ones left out: 8\n- fact 8\n"),
+            "{first}"
+        );
+        let mut facts = Facts::default();
+        facts.take_summary(&first);
+        facts.add(Section::Findings, "fact 20");
+        let second = facts.write();
+        assert!(
+            second.contains("- earlier ones left out: 9\n- fact 9\n"),
+            "{second}"
+        );
+    }
+
+    #[test]
     fn a_cut_conversation_still_gives_one() {
         let text = conversation().to_string();
         for (cut, _) in text.char_indices().step_by(7) {
             let given = format!("{}\n[… left out …]\n{}", &text[..cut / 4], &text[cut..]);
             assert!(of(&[Arc::new(Message::user(given))]).starts_with(TITLE));
         }
-    }
-
-    #[test]
-    fn constraints_are_whole_words() {
-        assert!(holds_word("it must be", "must"));
-        assert!(!holds_word("mustard", "must"));
-        assert!(holds_word("请不要删除", "不要"));
     }
 }
