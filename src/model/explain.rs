@@ -107,10 +107,10 @@ impl Speaker {
         }
         let advice = self.advice(answer, verdict);
         if !advice.is_empty() {
-            let stop = if out.ends_with(['.', '!', '?', ')']) {
+            let stop = if out.ends_with(['.', '!', '?']) {
                 ""
             } else {
-                "."
+                ";"
             };
             out = format!("{out}{stop} {advice}");
         }

@@ -11,6 +11,8 @@ mod reading;
 pub mod retry;
 mod secret;
 mod sse;
+#[cfg(test)]
+mod tests;
 mod too_long;
 mod wire;
 
@@ -65,7 +67,7 @@ pub enum Purpose {
 }
 
 /// A piece of a reply.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
     /// Text as it comes, for the screen; the block follows whole.
     Text(String),
