@@ -170,7 +170,7 @@ fn the_words_are_found_in_any_form_of_body() {
         ("{broken".to_owned(), ("", "{broken", "")),
         (String::new(), ("", "", "")),
         (json!({"error": null}).to_string(), ("", "", "")),
-        (json!({"error": {"message": {"message": {"message": {"message": "deep"}}}}}).to_string(), ("", "", "")),
+        (json!({"error": {"message": {"message": {"message": {"message": "deep"}}}}}).to_string(), ("", "deep", "")),
     ];
     for (body, (kind, message, id)) in cases {
         let expected = (kind.to_owned(), message.to_owned(), id.to_owned());
