@@ -60,8 +60,10 @@ impl Reply {
         for (at, block) in blocks.iter().enumerate() {
             events.extend(block_events(at, block));
         }
-        events.push(json!({"type": "message_delta", "delta": {"stop_reason": stop_reason},
-            "usage": {"output_tokens": 20}}));
+        events.push(
+            json!({"type": "message_delta", "delta": {"stop_reason": stop_reason},
+            "usage": {"output_tokens": 20}}),
+        );
         events.push(json!({"type": "message_stop"}));
         let mut reply = Self::events(&events);
         reply.blocks = blocks.to_vec();
@@ -123,6 +125,24 @@ impl Reply {
         self
     }
 
+    /// The connection closes after `events` whole events of a stream.
+    pub fn cut_after_events(self, events: usize) -> Self {
+        let bytes = self.length_of(events);
+        self.cut_after(bytes)
+    }
+
+    /// After `events` whole events nothing comes any more; the connection stays open until the client closes it.
+    pub fn stall_after_events(self, events: usize) -> Self {
+        let bytes = self.length_of(events);
+        self.stall_after(bytes)
+    }
+
+    fn length_of(&self, events: usize) -> usize {
+        let body = String::from_utf8_lossy(&self.body);
+        let mut ends = body.match_indices("\n\n").map(|(at, _)| at + 2);
+        events.checked_sub(1).map_or(0, |n| ends.nth(n).unwrap())
+    }
+
     /// The connection closes after `bytes` of the body.
     pub fn cut_after(mut self, bytes: usize) -> Self {
         self.end = End::Cut(bytes);
@@ -176,5 +196,8 @@ fn block_events(at: usize, block: &Value) -> Vec<Value> {
 /// `text` in pieces of seven characters, as a model streams it.
 fn pieces(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
-    chars.chunks(7).map(|piece| piece.iter().collect()).collect()
+    chars
+        .chunks(7)
+        .map(|piece| piece.iter().collect())
+        .collect()
 }

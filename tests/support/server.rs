@@ -117,7 +117,8 @@ impl Server {
         self.shared.lock().script.len()
     }
 
-    /// Waits until the client has hung up on `n` stalled answers; false if it does not.
+    /// Waits until the client has hung up on `n` stalled answers; false if it does not. Blocks its thread: a test that
+    /// shares its process with the client must be `multi_thread`.
     pub fn wait_hung_up(&self, n: usize) -> bool {
         let state = self.shared.lock();
         let wait = self
@@ -190,7 +191,9 @@ fn read_request(reader: &mut BufReader<&TcpStream>) -> std::io::Result<Option<Re
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
     let length = headers.iter().find(|(name, _)| name == "content-length");
-    let length = length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0);
+    let length = length
+        .and_then(|(_, value)| value.parse().ok())
+        .unwrap_or(0);
     let mut raw = vec![0; length];
     reader.read_exact(&mut raw)?;
     let raw = String::from_utf8_lossy(&raw).into_owned();

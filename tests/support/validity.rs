@@ -75,7 +75,9 @@ fn turns(messages: &[Value]) -> Result<Vec<Turn<'_>>, String> {
         }
         let blocks = list(message, "content");
         ensure(
-            message["content"].as_str().is_some_and(|text| !text.trim().is_empty())
+            message["content"]
+                .as_str()
+                .is_some_and(|text| !text.trim().is_empty())
                 || !blocks.is_empty(),
             &format!("messages.{at}: all messages must have non-empty content"),
         )?;
@@ -103,11 +105,15 @@ fn check_block(at: usize, block: &Value) -> Result<(), String> {
         "tool_use" => {
             ensure(
                 is_word(text(block, "id"), usize::MAX),
-                &format!("messages.{at}: tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"),
+                &format!(
+                    "messages.{at}: tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+                ),
             )?;
             ensure(
                 is_word(text(block, "name"), 64),
-                &format!("messages.{at}: tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{{1,64}}$'"),
+                &format!(
+                    "messages.{at}: tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{{1,64}}$'"
+                ),
             )?;
             ensure(
                 block["input"].is_object(),
@@ -154,7 +160,11 @@ fn check_pairs(turns: &[Turn<'_>]) -> Result<(), String> {
                     )?;
                 }
                 ("user", "tool_use") | ("assistant", "tool_result") => {
-                    return Err(format!("messages.{at}: a {} block in a {} message", kind(block), turn.role));
+                    return Err(format!(
+                        "messages.{at}: a {} block in a {} message",
+                        kind(block),
+                        turn.role
+                    ));
                 }
                 ("user", _) => behind_text = true,
                 _ => {}
@@ -169,7 +179,9 @@ fn check_pairs(turns: &[Turn<'_>]) -> Result<(), String> {
         let reasoning_last = turn.blocks.last().is_some_and(|block| is_thinking(block));
         ensure(
             !(reasoning_last && turn.role == "assistant" && at + 1 < turns.len()),
-            &format!("messages.{at}: The final block in an assistant message cannot be `thinking`."),
+            &format!(
+                "messages.{at}: The final block in an assistant message cannot be `thinking`."
+            ),
         )?;
     }
     ensure(
@@ -216,7 +228,7 @@ fn check_marks(body: &Value) -> Result<(), String> {
     for block in all.filter(|block| block.get("cache_control").is_some()) {
         marks += 1;
         ensure(
-            !is_thinking(block) && !(kind(block) == "text" && text(block, "text").is_empty()),
+            !(is_thinking(block) || kind(block) == "text" && text(block, "text").is_empty()),
             "cache_control cannot be set for thinking or empty text blocks",
         )?;
     }
@@ -235,7 +247,10 @@ fn ensure(holds: bool, otherwise: &str) -> Result<(), String> {
 }
 
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    value
+        .get(key)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
 }
 
 fn text<'a>(block: &'a Value, key: &str) -> &'a str {

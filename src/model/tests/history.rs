@@ -35,12 +35,12 @@ fn sent(messages: &[Value]) -> Value {
     body(&request(messages), form(Marks::Left))["messages"].clone()
 }
 
-fn user(blocks: Value) -> Value {
-    json!({"role": "user", "content": blocks})
+fn user(content: impl Into<Value>) -> Value {
+    json!({"role": "user", "content": content.into()})
 }
 
-fn assistant(blocks: Value) -> Value {
-    json!({"role": "assistant", "content": blocks})
+fn assistant(content: impl Into<Value>) -> Value {
+    json!({"role": "assistant", "content": content.into()})
 }
 
 fn text(text: &str) -> Value {
