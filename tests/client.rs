@@ -141,6 +141,7 @@ async fn a_conversation_with_tools_is_valid_from_end_to_end() {
     assert_eq!(server.violations(), [""; 0]);
     let requests = server.requests();
     assert_eq!((requests.len(), server.left()), (3, 0));
+    assert_eq!(server.connections(), 1);
     assert_eq!(
         requests[1].body["messages"][1]["content"][0]["signature"],
         "c2ln"
@@ -349,6 +350,18 @@ async fn nothing_that_listens_and_no_address_are_told() {
 }
 
 #[tokio::test]
+async fn a_secure_connection_that_fails_is_told() {
+    let server = Server::start(Vec::new());
+    let model = AnthropicModel::new(endpoint(&server.url().replace("http:", "https:")));
+    // A system without certificates cannot even build the client; both are told, neither panics.
+    match failure(&ask(&model, hello()).await) {
+        ModelError::Network(text) => assert!(text.contains("https://127.0.0.1"), "{text}"),
+        ModelError::Rejected(text) => assert!(text.contains("SSL_CERT_FILE"), "{text}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
 async fn a_reply_without_a_stream_is_a_reply() {
     let message = json!({"type": "message", "role": "assistant", "stop_reason": "end_turn",
         "content": [{"type": "text", "text": "whole"}], "usage": {"input_tokens": 3, "output_tokens": 4}});
@@ -432,14 +445,19 @@ async fn a_busy_server_is_asked_again_and_a_half_reply_is_not() {
     ]);
     let model = Retrying::new(client(&server), 4);
     let deltas = ask(&model, hello()).await;
-    let retries: Vec<u32> = deltas
+    let retries: Vec<_> = deltas
         .iter()
         .filter_map(|delta| match delta {
-            Delta::Retrying { attempt, .. } => Some(*attempt),
+            Delta::Retrying {
+                attempt,
+                wait,
+                reason,
+            } => Some((*attempt, *wait, reason.replace(&server.url(), "SERVER"))),
             _ => None,
         })
         .collect();
-    assert_eq!(retries, [1]);
+    let reason = "SERVER answered 529: Overloaded (overloaded_error)".to_owned();
+    assert_eq!(retries, [(1, Duration::from_millis(1), reason)]);
     assert_eq!(blocks(&deltas), [ContentBlock::text("whole")]);
 
     let call = json!({"type": "tool_use", "id": "t", "name": "bash", "input": {}});

@@ -50,6 +50,8 @@ struct State {
     requests: Vec<Recorded>,
     violations: Vec<String>,
     known: Known,
+    /// How many connections were made.
+    connections: usize,
     /// How many stalled answers the client has hung up on.
     hung_up: usize,
 }
@@ -81,6 +83,7 @@ impl Server {
                 if acceptor.stop.load(Ordering::Relaxed) {
                     return;
                 }
+                acceptor.lock().connections += 1;
                 let shared = Arc::clone(&acceptor);
                 thread::spawn(move || {
                     // A client that goes away in the middle is part of some tests.
@@ -110,6 +113,11 @@ impl Server {
     /// What was wrong with requests; a test ends with this empty.
     pub fn violations(&self) -> Vec<String> {
         self.shared.lock().violations.clone()
+    }
+
+    /// How many connections were made so far.
+    pub fn connections(&self) -> usize {
+        self.shared.lock().connections
     }
 
     /// How many replies of the script were not asked for.

