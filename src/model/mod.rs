@@ -11,6 +11,7 @@ mod explain;
 mod http;
 mod reading;
 pub mod retry;
+pub mod scripted;
 mod secret;
 mod sse;
 #[cfg(test)]

@@ -1,0 +1,1 @@
+//! The short list of what is refused in every mode.
