@@ -3,15 +3,19 @@
 //! Knows neither an agent nor a tool. [`Model::stream`] never fails outside its stream, and the stream ends with exactly
 //! one [`Delta::Finished`] or [`Delta::Failed`]; a stream that is dropped closes the connection at once.
 
-pub mod anthropic;
+mod anthropic;
+mod block;
 mod decode;
 mod errors;
 mod explain;
+mod http;
 mod reading;
 pub mod retry;
 pub mod scripted;
 mod secret;
 mod sse;
+#[cfg(test)]
+mod tests;
 mod too_long;
 mod wire;
 
@@ -66,7 +70,7 @@ pub enum Purpose {
 }
 
 /// A piece of a reply.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
     /// Text as it comes, for the screen; the block follows whole.
     Text(String),
