@@ -49,7 +49,7 @@ fn bash(mode: Mode, command: &str, workspace: &Workspace) -> Verdict {
 }
 
 /// Refused in every mode that takes commands at all.
-const REFUSED: [&str; 72] = [
+const REFUSED: [&str; 73] = [
     "rm -rf /",
     "rm -r -f /",
     "rm -fr /",
@@ -98,6 +98,7 @@ const REFUSED: [&str; 72] = [
     "timeout -s KILL 5 rm -rf /",
     "echo / | xargs rm -rf",
     "echo x | xargs -n 1 sudo rm",
+    "printf 'rm -rf /' | sh",
     "find / -delete",
     "find ~ -exec rm -rf {} +",
     "find . -exec sudo rm {} \\;",
@@ -125,7 +126,7 @@ const REFUSED: [&str; 72] = [
 ];
 
 /// What nobody can say before it runs: asks in every mode.
-const UNCLEAR: [&str; 22] = [
+const UNCLEAR: [&str; 27] = [
     "$(echo rm) -rf /",
     "`echo rm` -rf /",
     "rm${IFS}-rf${IFS}/",
@@ -133,6 +134,11 @@ const UNCLEAR: [&str; 22] = [
     "x=r; x+=m; $x -rf /",
     "$'\\x72m' -rf /",
     "{rm,-rf,/}",
+    "r\\\nm -rf /",
+    "rm -rf ~root",
+    "find / -name x -delete",
+    "rm -rf ../..",
+    "cat > $f",
     "rm -rf \"$DIR\"",
     "rm -rf $DIR/",
     "rm -rf $(echo /)",
@@ -151,7 +157,7 @@ const UNCLEAR: [&str; 22] = [
 ];
 
 /// Looks dangerous and is not; `all` runs it.
-const HARMLESS: [&str; 24] = [
+const HARMLESS: [&str; 28] = [
     "echo \"rm -rf /\"",
     "grep sudo f",
     "grep -rn 'rm -rf /' src",
@@ -168,6 +174,10 @@ const HARMLESS: [&str; 24] = [
     "echo hi > /dev/null 2>&1",
     "dd if=/dev/zero of=file bs=1 count=1",
     "command -v sudo",
+    "tmp=$(mktemp -d); cp a \"$tmp\"; rm -rf \"$tmp\"",
+    "cargo build \\\n  --lib",
+    "cat > $dir/x.txt",
+    "(cd /; ls); rm -rf *",
     "for f in *.txt; do wc -l \"$f\"; done",
     "x=target; rm -rf \"$x\"",
     "echo $((1 + 2)) ${HOME}",
@@ -270,7 +280,6 @@ fn places_and_modes() {
         "out/x",
         "dangling",
     ];
-    use Kind::{Allow, Ask, Deny};
     let table = [
         // mode, read inside, write inside, read outside, write outside
         (Mode::ReadOnly, Allow, Deny, Deny, Deny),
