@@ -250,6 +250,8 @@ fn long_and_deep_commands_are_answered() {
 
 #[test]
 fn places_and_modes() {
+    use Kind::{Allow, Ask, Deny};
+
     let place = place();
     let outside = place.workspace.root().parent().unwrap().to_owned();
     #[cfg(unix)]
