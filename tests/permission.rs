@@ -5,6 +5,7 @@ use std::fs;
 
 use plimsoll::permission::{Mode, Policy, Rule, Verdict};
 use plimsoll::tools::{ToolCall, Workspace};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// A workspace in a temporary folder.
@@ -49,7 +50,7 @@ fn bash(mode: Mode, command: &str, workspace: &Workspace) -> Verdict {
 }
 
 /// Refused in every mode that takes commands at all.
-const REFUSED: [&str; 72] = [
+const REFUSED: [&str; 73] = [
     "rm -rf /",
     "rm -r -f /",
     "rm -fr /",
@@ -98,6 +99,7 @@ const REFUSED: [&str; 72] = [
     "timeout -s KILL 5 rm -rf /",
     "echo / | xargs rm -rf",
     "echo x | xargs -n 1 sudo rm",
+    "printf 'rm -rf /' | sh",
     "find / -delete",
     "find ~ -exec rm -rf {} +",
     "find . -exec sudo rm {} \\;",
@@ -125,7 +127,7 @@ const REFUSED: [&str; 72] = [
 ];
 
 /// What nobody can say before it runs: asks in every mode.
-const UNCLEAR: [&str; 22] = [
+const UNCLEAR: [&str; 27] = [
     "$(echo rm) -rf /",
     "`echo rm` -rf /",
     "rm${IFS}-rf${IFS}/",
@@ -133,6 +135,11 @@ const UNCLEAR: [&str; 22] = [
     "x=r; x+=m; $x -rf /",
     "$'\\x72m' -rf /",
     "{rm,-rf,/}",
+    "r\\\nm -rf /",
+    "rm -rf ~root",
+    "find / -name x -delete",
+    "rm -rf ../..",
+    "cat > $f",
     "rm -rf \"$DIR\"",
     "rm -rf $DIR/",
     "rm -rf $(echo /)",
@@ -151,7 +158,7 @@ const UNCLEAR: [&str; 22] = [
 ];
 
 /// Looks dangerous and is not; `all` runs it.
-const HARMLESS: [&str; 24] = [
+const HARMLESS: [&str; 28] = [
     "echo \"rm -rf /\"",
     "grep sudo f",
     "grep -rn 'rm -rf /' src",
@@ -168,6 +175,10 @@ const HARMLESS: [&str; 24] = [
     "echo hi > /dev/null 2>&1",
     "dd if=/dev/zero of=file bs=1 count=1",
     "command -v sudo",
+    "tmp=$(mktemp -d); cp a \"$tmp\"; rm -rf \"$tmp\"",
+    "cargo build \\\n  --lib",
+    "cat > $dir/x.txt",
+    "(cd /; ls); rm -rf *",
     "for f in *.txt; do wc -l \"$f\"; done",
     "x=target; rm -rf \"$x\"",
     "echo $((1 + 2)) ${HOME}",
@@ -240,6 +251,8 @@ fn long_and_deep_commands_are_answered() {
 
 #[test]
 fn places_and_modes() {
+    use Kind::{Allow, Ask, Deny};
+
     let place = place();
     let outside = place.workspace.root().parent().unwrap().to_owned();
     #[cfg(unix)]
@@ -270,7 +283,6 @@ fn places_and_modes() {
         "out/x",
         "dangling",
     ];
-    use Kind::{Allow, Ask, Deny};
     let table = [
         // mode, read inside, write inside, read outside, write outside
         (Mode::ReadOnly, Allow, Deny, Deny, Deny),
@@ -493,4 +505,69 @@ fn modes_have_the_names_of_the_settings() {
         "yolo".parse::<Mode>(),
         Err("`yolo` is no permission mode: use ask, edits, all or read-only".to_owned())
     );
+}
+
+/// Pieces of command lines; none opens a quotation, a comment or a here-document, nor ends in a backslash.
+const TOKENS: [&str; 40] = [
+    "rm",
+    "-rf",
+    "/",
+    "$(",
+    ")",
+    "`",
+    "|",
+    ";",
+    "&",
+    "&&",
+    "||",
+    "\n",
+    "é",
+    "{",
+    "}",
+    "$x",
+    "${x}",
+    "~",
+    "*",
+    "sh -c ",
+    "find . -exec ",
+    ">",
+    "<",
+    "2>&1",
+    " ",
+    " ",
+    " ",
+    "x=1",
+    "if",
+    "then",
+    "fi",
+    "for f in ",
+    "do",
+    "done",
+    "(",
+    "((",
+    "[[",
+    "]]",
+    "echo",
+    "env ",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever stands before it, a command that is on the list does not run unasked.
+    #[test]
+    fn nothing_hides_a_refused_command(at in prop::collection::vec(0..TOKENS.len(), 0..20)) {
+        let place = place();
+        let before: String = at.iter().map(|at| TOKENS[*at]).collect();
+        let line = format!("{before}\nsudo x\n");
+        prop_assert_ne!(bash(Mode::All, &line, &place.workspace), Verdict::Allow, "{}", line);
+    }
+
+    /// Any text gets an answer.
+    #[test]
+    fn any_text_is_answered(line in "[-a-z /$(){}'\"`\\\\|;&<>~*?=\n\u{e9}\u{6f22}]{0,60}") {
+        let place = place();
+        let verdict = bash(Mode::Ask, &line, &place.workspace);
+        prop_assert_ne!(verdict, Verdict::Allow);
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! Never asks, never runs anything. It is a help against accidents, not a wall: a wall is a container or a user of its own.
 
+mod command;
+mod kept;
 mod plain;
 mod refused;
 mod rule;
@@ -153,8 +155,7 @@ impl Policy {
     ) -> Verdict {
         let place = match workspace.place(path) {
             Ok(place) => place,
-            // The tool itself says so, without touching anything.
-            Err(_) => return Verdict::Allow,
+            Err(reason) => return Verdict::Deny { reason },
         };
         let inside = matches!(place, Place::Inside(_));
         let free = match (self.mode, access) {

@@ -1,14 +1,13 @@
 //! The short list of what is refused in every mode: deleting the root or the home folder, formatting, writing to a raw
 //! disk, becoming another user, switching the machine off.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
-use globset::GlobBuilder;
-
+use super::kept::{Place, lexical, without_all};
+use super::quoted;
 use super::shell::shown;
 use super::word::Word;
 use super::wrapper::find_starts;
-use crate::tools::Workspace;
 
 /// Become another user.
 const OTHER_USER: [&str; 8] = [
@@ -46,29 +45,6 @@ const DISKS: [&str; 14] = [
     "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "mapper/", "loop",
     "mem", "kmem",
 ];
-/// Folders without which the system does not run.
-const SYSTEM: [&str; 20] = [
-    "/bin",
-    "/boot",
-    "/dev",
-    "/etc",
-    "/home",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/proc",
-    "/root",
-    "/sbin",
-    "/sys",
-    "/usr",
-    "/var",
-    "/System",
-    "/Library",
-    "/Applications",
-    "/Users",
-    "/private",
-    "/Volumes",
-];
 /// Tests of `find` that choose among what it finds.
 const CHOICES: [&str; 14] = [
     "-name",
@@ -94,89 +70,6 @@ pub(super) enum Finding {
     Refused(String),
     /// It may be.
     Unclear(String),
-}
-
-/// Where a command works, and what must stay there.
-#[derive(Debug)]
-pub(super) struct Place {
-    /// Folders that may be the current one, the likeliest last; none: one that is not known.
-    pub(super) folders: Vec<Option<PathBuf>>,
-    root: PathBuf,
-    home: Option<PathBuf>,
-}
-
-impl Place {
-    pub(super) fn new(workspace: &Workspace) -> Self {
-        Self {
-            folders: vec![Some(workspace.root().to_path_buf())],
-            root: workspace.root().to_path_buf(),
-            home: workspace.home().map(Path::to_path_buf),
-        }
-    }
-
-    /// `cd` with `args`.
-    pub(super) fn enter(&mut self, args: &[Word], home: Option<&Path>) {
-        let target = args
-            .iter()
-            .find(|arg| !matches!(arg.literal(), Some("-L" | "-P" | "-e" | "--")));
-        let folder = match target {
-            None => home.map(Path::to_path_buf),
-            Some(word) => match (word.literal(), self.folders.last()) {
-                (Some("-") | None, _) => None,
-                (Some(path), Some(Some(folder))) => Some(lexical(&folder.join(path))),
-                (Some(path), _) => Some(lexical(Path::new(path))).filter(|path| path.is_absolute()),
-            },
-        };
-        self.folders.push(folder);
-    }
-
-    /// Whether deleting `pattern` would take the root, the home or the system with it.
-    fn holds(&self, pattern: &str, folder: &Path) -> bool {
-        let path = lexical(&without_all(&folder.join(pattern)));
-        let home = self.home.as_deref();
-        let is_kept = |kept: &Path| path == kept || kept.starts_with(&path);
-        if path.parent().is_none() || home.is_some_and(is_kept) {
-            return true;
-        }
-        let kept = SYSTEM.iter().map(Path::new).chain(home);
-        if path.to_string_lossy().contains(['*', '?', '[']) {
-            let glob = GlobBuilder::new(&path.to_string_lossy())
-                .literal_separator(true)
-                .build();
-            return match glob.map(|glob| glob.compile_matcher()) {
-                Ok(matcher) => kept.into_iter().any(|kept| matcher.is_match(kept)),
-                Err(_) => true,
-            };
-        }
-        kept.into_iter().any(|kept| path == kept)
-    }
-}
-
-/// `path` without `.` and `..`, by its text alone.
-fn lexical(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => out.push(part),
-        }
-    }
-    out
-}
-
-/// `path` without parts at its end that mean all there is: deleting all in a folder is deleting the folder.
-fn without_all(path: &Path) -> PathBuf {
-    let mut path = path.to_path_buf();
-    while path.file_name().is_some_and(|name| {
-        let name = name.to_string_lossy();
-        name.contains(['*', '?', '[']) && name.chars().all(|c| "*?[]!^.".contains(c))
-    }) {
-        path.pop();
-    }
-    path
 }
 
 /// Whether the command `name` with `args` is on the list, not looking at what it runs itself.
@@ -206,9 +99,12 @@ pub(super) fn check(name: &str, args: &[Word], place: &Place) -> Option<Finding>
     match name {
         "rm" => delete(name, args, place),
         "find" => find(args, place),
-        "dd" => outputs(name, args.iter().filter_map(|arg| arg.strip_prefix("of="))),
-        "tee" | "shred" | "truncate" => outputs(name, args.iter().cloned()),
-        "cp" | "mv" | "install" => outputs(name, args.last().cloned().into_iter()),
+        "dd" => args
+            .iter()
+            .filter_map(|arg| arg.strip_prefix("of="))
+            .find_map(|to| check_output(&to, place)),
+        "tee" | "shred" | "truncate" => args.iter().find_map(|to| check_disk(to, place)),
+        "cp" | "mv" | "install" => args.last().and_then(|to| check_disk(to, place)),
         _ => None,
     }
 }
@@ -218,38 +114,31 @@ fn erases(verb: &str) -> bool {
     verb.contains("erase") || verb.contains("partition") || verb == "zerodisk"
 }
 
-/// Whether writing to one of `words` is writing to a raw disk.
-fn outputs(name: &str, words: impl Iterator<Item = Word>) -> Option<Finding> {
-    let mut found = None;
-    for word in words {
-        match check_output(&word) {
-            Some(Finding::Refused(reason)) => return Some(Finding::Refused(reason)),
-            // Only `dd` is made for disks; the others would ask about every variable.
-            Some(unclear) if name == "dd" => found = Some(unclear),
-            Some(Finding::Unclear(_)) | None => {}
-        }
-    }
-    found
+/// Whether writing to `word` is, or may be, writing to a raw disk.
+pub(super) fn check_output(word: &Word, place: &Place) -> Option<Finding> {
+    check_disk(word, place).or_else(|| {
+        // With something known before it, or a name at its end that is no disk's, it is a file.
+        let text = word.without_unknown();
+        let name = text.rsplit('/').next().unwrap_or_default();
+        let is_open = word.is_unknown() && word.start().is_empty();
+        let may_be_disk = name.is_empty() || DISKS.iter().any(|disk| name.starts_with(disk));
+        (is_open && may_be_disk)
+            .then(|| Finding::Unclear("where it writes to is only known at run time".to_owned()))
+    })
 }
 
-/// Whether writing to `word` is writing to a raw disk.
-pub(super) fn check_output(word: &Word) -> Option<Finding> {
+/// Whether writing to `word` is writing to a raw disk, as far as it is known.
+fn check_disk(word: &Word, place: &Place) -> Option<Finding> {
     let text = word.without_unknown();
-    let path = lexical(Path::new(&text));
-    if let Ok(device) = path.strip_prefix("/dev") {
+    let is_disk = place.folders.iter().flatten().any(|folder| {
+        let path = lexical(&folder.join(&text));
+        let Ok(device) = path.strip_prefix("/dev") else {
+            return false;
+        };
         let device = device.to_string_lossy();
-        let is_disk = DISKS.iter().any(|disk| device.starts_with(disk));
-        if is_disk || device.contains(['*', '?', '[']) {
-            return Some(Finding::Refused(format!("`{text}` is a raw disk")));
-        }
-    }
-    // With something known before it, or an ending, it is a file's name.
-    if word.is_unknown() && word.start().is_empty() && !text.contains('.') {
-        return Some(Finding::Unclear(
-            "where it writes to is only known at run time".to_owned(),
-        ));
-    }
-    None
+        DISKS.iter().any(|disk| device.starts_with(disk)) || device.contains(['*', '?', '['])
+    });
+    is_disk.then(|| Finding::Refused(format!("`{}` is a raw disk", quoted(&text))))
 }
 
 /// `rm`.
@@ -321,17 +210,20 @@ fn find(args: &[Word], place: &Place) -> Option<Finding> {
     if !deletes {
         return None;
     }
-    let starts = find_starts(args);
-    let here = [Word::known(".")];
-    let found = delete(
-        "find",
-        if starts.is_empty() { &here } else { starts },
-        place,
+    let mut all_under = vec![Word::known("-r")];
+    match find_starts(args) {
+        [] => all_under.push(Word::known(".")),
+        starts => all_under.extend_from_slice(starts),
+    }
+    let reason = format!(
+        "`{}` deletes in the root, the home folder or the system",
+        shown("find", args)
     );
-    match found {
-        Some(Finding::Refused(reason)) if words.iter().any(|word| CHOICES.contains(word)) => {
+    match delete("find", &all_under, place) {
+        Some(Finding::Refused(_)) if words.iter().any(|word| CHOICES.contains(word)) => {
             Some(Finding::Unclear(reason))
         }
+        Some(Finding::Refused(_)) => Some(Finding::Refused(reason)),
         other => other,
     }
 }

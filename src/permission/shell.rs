@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use tree_sitter::{Node, Parser, Tree};
 
-use super::refused::{self, Place};
+use super::command::{Stdin, stdin, variables, words};
+use super::kept::Place;
+use super::refused;
 use super::word::{Variables, Word};
 use super::wrapper::{self, Inner};
 use super::{plain, quoted};
@@ -17,17 +19,6 @@ use crate::tools::Workspace;
 const MAX_DEPTH: usize = 32;
 /// From how many bytes on a command line is not read any more.
 const MAX_LINE: usize = 200_000;
-/// Commands that set variables in ways that are not followed.
-const SETTERS: [&str; 7] = [
-    "read",
-    "mapfile",
-    "readarray",
-    "getopts",
-    "unset",
-    "let",
-    "eval",
-];
-
 /// What a command line would do.
 #[derive(Debug, Default)]
 pub(super) struct Script {
@@ -37,17 +28,6 @@ pub(super) struct Script {
     pub(super) unclear: Option<String>,
     /// The words of its commands, if they are all there is to it.
     pub(super) commands: Option<Vec<Vec<String>>>,
-}
-
-/// What a program reads.
-#[derive(Clone, Debug)]
-pub(super) enum Stdin {
-    /// Nothing, or a file.
-    Plain,
-    /// This text.
-    Text(Word),
-    /// What another program writes.
-    Piped,
 }
 
 /// Takes `line` apart.
@@ -110,6 +90,9 @@ impl Inspection<'_> {
             return;
         };
         let root = tree.root_node();
+        if is_glued(line) {
+            self.unclear("a word is cut by a line break");
+        }
         if root.has_error() {
             self.unclear("the command cannot be read: its syntax is not clear");
         }
@@ -192,16 +175,42 @@ impl Inspection<'_> {
         let Some(to) = node.child_by_field_name("destination") else {
             return;
         };
+        if line[node.byte_range()].contains('\n') || has_stray_words(node) {
+            self.unclear("the words behind a redirection belong to no command");
+        }
         if !is_output(node, line) {
             return;
         }
         let to = Word::read(to, line, variables);
-        match refused::check_output(&to) {
+        match refused::check_output(&to, &self.place) {
             Some(refused::Finding::Refused(reason)) => self.refuse(reason),
             Some(refused::Finding::Unclear(reason)) => self.unclear(reason),
             None => {}
         }
     }
+}
+
+/// Whether a backslash at a line's end joins two parts of a word: the grammar takes them for two words.
+fn is_glued(line: &str) -> bool {
+    line.match_indices("\\\n").any(|(at, joint)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + joint.len()..].chars().next();
+        !before.is_none_or(char::is_whitespace) && !after.is_none_or(char::is_whitespace)
+    })
+}
+
+/// Whether there are words behind a redirection that are not those of a command before it.
+fn has_stray_words(redirect: Node<'_>) -> bool {
+    let mut cursor = redirect.walk();
+    let several = redirect
+        .children_by_field_name("destination", &mut cursor)
+        .nth(1)
+        .is_some();
+    let of_command = redirect.parent().is_some_and(|parent| {
+        let body = parent.child_by_field_name("body");
+        parent.kind() == "command" || body.is_some_and(|body| body.kind() == "command")
+    });
+    several && !of_command
 }
 
 /// Whether a redirection writes.
@@ -234,175 +243,6 @@ pub(super) fn nodes(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
         }
         Some(node)
     })
-}
-
-/// What variables hold that the line sets itself, once and to something known.
-fn variables(root: Node<'_>, line: &str, home: Option<&Path>) -> Variables {
-    let mut variables = Variables::default();
-    if let Some(home) = home.and_then(Path::to_str) {
-        variables.assign("HOME", Some(home.to_owned()));
-    }
-    let mut names: Vec<&str> = Vec::new();
-    let mut assignments = Vec::new();
-    let mut forget = false;
-    for node in nodes(root) {
-        match node.kind() {
-            "variable_assignment" => {
-                if let Some(name) = node.child_by_field_name("name") {
-                    let name = &line[name.byte_range()];
-                    if names.contains(&name) {
-                        variables.assign(name, None);
-                    }
-                    names.push(name);
-                    assignments.push((name, node));
-                }
-            }
-            "for_statement" | "c_style_for_statement" => {
-                if let Some(name) = node.child_by_field_name("variable") {
-                    variables.assign(&line[name.byte_range()], None);
-                }
-            }
-            // `${x:=…}` and `((x = …))` set variables too.
-            "expansion" | "arithmetic_expansion" | "compound_statement" => {
-                let text = &line[node.byte_range()];
-                let counts = text.starts_with("((") || text.starts_with("$((");
-                forget |= counts && text.contains(['=', '+', '-']) || text.contains(":=");
-            }
-            "command_name" => forget |= SETTERS.contains(&&line[node.byte_range()]),
-            "command" => forget |= line[node.byte_range()].starts_with("printf -v"),
-            _ => {}
-        }
-    }
-    for (name, node) in assignments {
-        let for_one_command = node
-            .parent()
-            .is_some_and(|parent| parent.kind() == "command");
-        let appends = line[node.byte_range()][name.len()..].starts_with('+');
-        let value = match node.child_by_field_name("value") {
-            _ if for_one_command || appends => None,
-            None => Some(String::new()),
-            Some(value) if value.kind() == "array" => None,
-            Some(value) => Word::read(value, line, &variables)
-                .literal()
-                .map(str::to_owned),
-        };
-        variables.assign(name, value);
-    }
-    if forget {
-        variables.forget();
-    }
-    variables
-}
-
-/// The words of a command, those behind a redirection included.
-fn words(command: Node<'_>, line: &str, variables: &Variables) -> Vec<Word> {
-    let mut found = Vec::new();
-    let mut cursor = command.walk();
-    for child in command.children(&mut cursor) {
-        match child.kind() {
-            "variable_assignment" | "herestring_redirect" => {}
-            "file_redirect" | "heredoc_redirect" => behind_redirect(child, &mut found),
-            _ => found.push(child),
-        }
-    }
-    if let Some(parent) = command
-        .parent()
-        .filter(|parent| parent.kind() == "redirected_statement")
-    {
-        let mut cursor = parent.walk();
-        for redirect in parent.children_by_field_name("redirect", &mut cursor) {
-            behind_redirect(redirect, &mut found);
-        }
-    }
-    found
-        .into_iter()
-        .map(|node| Word::read(node, line, variables))
-        .collect()
-}
-
-/// The grammar takes the words behind a redirection for more of its targets: they are the command's.
-fn behind_redirect<'t>(redirect: Node<'t>, found: &mut Vec<Node<'t>>) {
-    let mut cursor = redirect.walk();
-    found.extend(
-        redirect
-            .children_by_field_name("destination", &mut cursor)
-            .skip(1),
-    );
-    found.extend(redirect.children_by_field_name("argument", &mut cursor));
-}
-
-/// What a command reads.
-fn stdin(command: Node<'_>, line: &str, variables: &Variables) -> Stdin {
-    let mut node = command;
-    let mut own = true;
-    if let Some(text) = here_text(command, line, variables) {
-        return text;
-    }
-    while let Some(parent) = node.parent() {
-        match parent.kind() {
-            "redirected_statement" => {
-                if let Some(text) = here_text(parent, line, variables) {
-                    return if own { text } else { Stdin::Piped };
-                }
-            }
-            "heredoc_redirect" => return Stdin::Piped,
-            "pipeline" if parent.named_child(0) != Some(node) => {
-                return match node.prev_named_sibling() {
-                    Some(before) if own => said(before, line, variables),
-                    Some(_) | None => Stdin::Piped,
-                };
-            }
-            _ => own = false,
-        }
-        node = parent;
-    }
-    Stdin::Plain
-}
-
-/// The text of a here-document or here-string of `node` itself.
-fn here_text(node: Node<'_>, line: &str, variables: &Variables) -> Option<Stdin> {
-    let mut cursor = node.walk();
-    for child in node.children(&mut cursor) {
-        let mut inner = child.walk();
-        let text = match child.kind() {
-            "herestring_redirect" => child.named_child(0),
-            "heredoc_redirect" => child
-                .children(&mut inner)
-                .find(|part| part.kind() == "heredoc_body"),
-            _ => continue,
-        };
-        return Some(match text {
-            None => Stdin::Plain,
-            Some(body) if body.kind() == "heredoc_body" && body.named_child_count() == 0 => {
-                Stdin::Text(Word::known(&line[body.byte_range()]))
-            }
-            Some(body) if body.kind() == "heredoc_body" => Stdin::Piped,
-            Some(text) => Stdin::Text(Word::read(text, line, variables)),
-        });
-    }
-    None
-}
-
-/// What the command before a pipe says, if it only says something.
-fn said(before: Node<'_>, line: &str, variables: &Variables) -> Stdin {
-    if before.kind() != "command" {
-        return Stdin::Piped;
-    }
-    let words = words(before, line, variables);
-    let Some(words) = words.iter().map(Word::literal).collect::<Option<Vec<_>>>() else {
-        return Stdin::Piped;
-    };
-    match words.as_slice() {
-        ["echo", text @ ..]
-            if text
-                .iter()
-                .all(|word| !word.starts_with('-') && !word.contains('\\')) =>
-        {
-            Stdin::Text(Word::known(&text.join(" ")))
-        }
-        [text] if !text.contains(['%', '\\']) => Stdin::Text(Word::known(text)),
-        _ => Stdin::Piped,
-    }
 }
 
 /// A command for a sentence.

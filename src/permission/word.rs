@@ -205,7 +205,7 @@ impl Reader<'_, '_> {
                 '\\' => taken = self.escaped(rest, in_double),
                 '*' | '?' | '[' if !in_double => self.word.pieces.push(Piece::Wild(c)),
                 '{' if !in_double => taken = self.brace(rest),
-                '~' if !in_double && at == range.start => self.tilde(rest),
+                '~' if !in_double && at == range.start => taken = self.tilde(rest),
                 c => self.word.text(c.encode_utf8(&mut [0; 4])),
             }
             at += taken;
@@ -243,8 +243,10 @@ impl Reader<'_, '_> {
         1
     }
 
-    fn tilde(&mut self, rest: &str) {
-        let alone = rest.len() == 1 || rest.starts_with("~/");
+    /// A tilde and the name behind it; how many bytes that were.
+    fn tilde(&mut self, rest: &str) -> usize {
+        let end = rest.find('/').unwrap_or(rest.len());
+        let alone = end == 1;
         match self.variables.get("HOME") {
             Some(home) if alone => {
                 let home = home.to_owned();
@@ -253,10 +255,15 @@ impl Reader<'_, '_> {
             // Another user's home, the last folder, or no home that is known.
             _ => self.word.pieces.push(Piece::Unknown { loose: false }),
         }
+        end
     }
 
     fn expand(&mut self, node: Node<'_>, quoted: bool) {
         let text = &self.source[node.byte_range()];
+        if is_new_folder(text) {
+            self.word.text("/tmp/new");
+            return;
+        }
         let name = text
             .strip_prefix("${")
             .and_then(|name| name.strip_suffix('}'))
@@ -273,6 +280,17 @@ impl Reader<'_, '_> {
             }
         }
     }
+}
+
+/// Whether `substitution` makes something new and says where: whatever it is called, deleting it is harmless.
+fn is_new_folder(substitution: &str) -> bool {
+    substitution.strip_prefix("$(mktemp").is_some_and(|rest| {
+        rest.starts_with([' ', ')'])
+            && rest.strip_suffix(')').is_some_and(|args| {
+                args.chars()
+                    .all(|c| c.is_ascii_alphanumeric() || " -_./".contains(c))
+            })
+    })
 }
 
 /// Whether a value stays one word, as it is, where it is put without quotes.

@@ -1,6 +1,6 @@
 //! Commands that run other commands: which ones, as far as their arguments say.
 
-use super::shell::Stdin;
+use super::command::Stdin;
 use super::word::Word;
 
 /// What is inside a command.
