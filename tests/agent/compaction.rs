@@ -6,6 +6,7 @@ use plimsoll::context::{Limits, Stage, Trigger, parse_summary};
 use plimsoll::event::{AgentEvent, Command, StageReport, TurnEnd};
 use plimsoll::message::{ContentBlock, StopReason};
 use plimsoll::model::{Delta, ModelError, Purpose};
+use plimsoll::store::Store as _;
 use serde_json::json;
 
 use super::harness::{Reply, Run, Setup};
@@ -37,7 +38,7 @@ async fn a_result_over_the_budget_is_on_disk_before_its_preview_takes_its_place(
             report.touched[0].chars_before,
             report.size_before - report.size_after
         ),
-        (200_001, 197_870)
+        (200_001, 197_858)
     );
     assert_eq!(
         run.files.files()[".task_outputs/tool-results/t1.txt"],
@@ -53,7 +54,6 @@ async fn a_result_over_the_budget_is_on_disk_before_its_preview_takes_its_place(
 #[tokio::test]
 async fn a_name_that_something_else_has_taken_is_left_alone() {
     let mut run = Setup::turns(vec![print("t1", 200_001), Reply::text("ok")]).start();
-    use plimsoll::store::Store;
     run.files
         .put(".task_outputs/tool-results/t1.txt", "of another session")
         .unwrap();

@@ -17,13 +17,13 @@ use plimsoll::tools::{ToolSettings, Tools, Workspace};
 use serde_json::{Value, json};
 
 /// One reply: its deltas, and whether it then hangs instead of ending.
-pub struct Reply {
+pub(crate) struct Reply {
     deltas: Vec<Delta>,
     hangs: bool,
 }
 
 impl Reply {
-    pub fn blocks(blocks: Vec<ContentBlock>) -> Self {
+    pub(crate) fn blocks(blocks: Vec<ContentBlock>) -> Self {
         let calls = blocks
             .iter()
             .any(|block| matches!(block.kind(), BlockKind::ToolUse { .. }));
@@ -35,7 +35,7 @@ impl Reply {
         Self::stopped(blocks, stop)
     }
 
-    pub fn stopped(blocks: Vec<ContentBlock>, stop_reason: StopReason) -> Self {
+    pub(crate) fn stopped(blocks: Vec<ContentBlock>, stop_reason: StopReason) -> Self {
         let mut deltas = Vec::new();
         for block in blocks {
             if let BlockKind::Text(text) = block.kind() {
@@ -55,11 +55,11 @@ impl Reply {
         }
     }
 
-    pub fn text(text: &str) -> Self {
+    pub(crate) fn text(text: &str) -> Self {
         Self::blocks(vec![ContentBlock::text(text)])
     }
 
-    pub fn calls(calls: &[(&str, &str, Value)]) -> Self {
+    pub(crate) fn calls(calls: &[(&str, &str, Value)]) -> Self {
         Self::blocks(
             calls
                 .iter()
@@ -68,29 +68,29 @@ impl Reply {
         )
     }
 
-    pub fn bash(id: &str, command: &str) -> Self {
+    pub(crate) fn bash(id: &str, command: &str) -> Self {
         Self::calls(&[(id, "bash", json!({ "command": command }))])
     }
 
-    pub fn deltas(deltas: Vec<Delta>) -> Self {
+    pub(crate) fn deltas(deltas: Vec<Delta>) -> Self {
         Self {
             deltas,
             hangs: false,
         }
     }
 
-    pub fn hanging(deltas: Vec<Delta>) -> Self {
+    pub(crate) fn hanging(deltas: Vec<Delta>) -> Self {
         Self {
             deltas,
             hangs: true,
         }
     }
 
-    pub fn failed(error: ModelError) -> Self {
+    pub(crate) fn failed(error: ModelError) -> Self {
         Self::deltas(vec![Delta::Failed(error)])
     }
 
-    pub fn too_long() -> Self {
+    pub(crate) fn too_long() -> Self {
         Self::failed(ModelError::PromptTooLong {
             message: "prompt is too long: 210000 tokens > 200000 maximum".to_owned(),
             tokens: None,
@@ -101,15 +101,15 @@ impl Reply {
 
 /// A model that plays its replies in order, those for summaries and for tasks from lists of their own.
 #[derive(Default)]
-pub struct Play {
+pub(crate) struct Play {
     turns: Mutex<VecDeque<Reply>>,
     summaries: Mutex<VecDeque<Reply>>,
     tasks: Mutex<VecDeque<Reply>>,
-    pub requests: Mutex<Vec<Request>>,
+    pub(crate) requests: Mutex<Vec<Request>>,
 }
 
 impl Model for Play {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "play"
     }
 
@@ -133,7 +133,7 @@ impl Model for Play {
 }
 
 /// What a strict server checks, on the list as it is before neighbours of one role are merged.
-pub fn assert_valid(messages: &[Arc<Message>]) {
+pub(crate) fn assert_valid(messages: &[Arc<Message>]) {
     assert_eq!(
         messages.first().map(|message| message.role()),
         Some(Role::User),
@@ -181,30 +181,30 @@ pub fn assert_valid(messages: &[Arc<Message>]) {
 }
 
 /// An agent that runs, with all that it touches.
-pub struct Run {
-    pub handle: Handle,
-    pub model: Arc<Play>,
-    pub files: Arc<MemStore>,
-    pub logs: Arc<MemStore>,
-    pub folder: tempfile::TempDir,
+pub(crate) struct Run {
+    pub(crate) handle: Handle,
+    pub(crate) model: Arc<Play>,
+    pub(crate) files: Arc<MemStore>,
+    pub(crate) logs: Arc<MemStore>,
+    pub(crate) folder: tempfile::TempDir,
     /// Every event so far.
-    pub events: Vec<Envelope>,
+    pub(crate) events: Vec<Envelope>,
     /// The context as its events tell it.
-    pub mirror: History,
+    pub(crate) mirror: History,
 }
 
 /// How an agent is set up.
-pub struct Setup {
-    pub mode: Mode,
-    pub asks: bool,
-    pub limits: Limits,
-    pub turns: Vec<Reply>,
-    pub summaries: Vec<Reply>,
-    pub tasks: Vec<Reply>,
+pub(crate) struct Setup {
+    pub(crate) mode: Mode,
+    pub(crate) asks: bool,
+    pub(crate) limits: Limits,
+    pub(crate) turns: Vec<Reply>,
+    pub(crate) summaries: Vec<Reply>,
+    pub(crate) tasks: Vec<Reply>,
 }
 
 impl Setup {
-    pub fn turns(turns: Vec<Reply>) -> Self {
+    pub(crate) fn turns(turns: Vec<Reply>) -> Self {
         let limits = Limits::of(Profile::Lesson);
         Self {
             mode: Mode::All,
@@ -216,7 +216,7 @@ impl Setup {
         }
     }
 
-    pub fn start(self) -> Run {
+    pub(crate) fn start(self) -> Run {
         let folder = tempfile::tempdir().unwrap();
         let model = Arc::new(Play {
             turns: Mutex::new(self.turns.into()),
@@ -261,12 +261,12 @@ impl Setup {
 }
 
 impl Run {
-    pub async fn send(&self, command: Command) {
+    pub(crate) async fn send(&self, command: Command) {
         self.handle.commands.send(command).await.unwrap();
     }
 
     /// The next event, seen and kept.
-    pub async fn next(&mut self) -> AgentEvent {
+    pub(crate) async fn next(&mut self) -> AgentEvent {
         let envelope = self.handle.events.recv().await.expect("the agent lives");
         assert_eq!(envelope.seq, self.events.len() as u64 + 1, "no gap");
         self.events.push(envelope.clone());
@@ -292,7 +292,7 @@ impl Run {
     }
 
     /// Goes on until `stop` says so, and returns that event.
-    pub async fn until(&mut self, stop: impl Fn(&AgentEvent) -> bool) -> AgentEvent {
+    pub(crate) async fn until(&mut self, stop: impl Fn(&AgentEvent) -> bool) -> AgentEvent {
         loop {
             let event = self.next().await;
             if stop(&event) {
@@ -302,13 +302,13 @@ impl Run {
     }
 
     /// Sends a request and goes on to the end of the main agent's turn.
-    pub async fn prompt(&mut self, text: &str) -> (TurnEnd, Option<String>) {
+    pub(crate) async fn prompt(&mut self, text: &str) -> (TurnEnd, Option<String>) {
         self.send(Command::Prompt(text.to_owned())).await;
         self.turn_end().await
     }
 
     /// Goes on to the end of the main agent's turn, and holds the session log against what was seen.
-    pub async fn turn_end(&mut self) -> (TurnEnd, Option<String>) {
+    pub(crate) async fn turn_end(&mut self) -> (TurnEnd, Option<String>) {
         loop {
             let event = self.next().await;
             if let AgentEvent::TurnFinished { end, error, .. } = event
@@ -324,7 +324,7 @@ impl Run {
     }
 
     /// The log, folded, is the context as the events tell it.
-    pub fn assert_log(&self) {
+    pub(crate) fn assert_log(&self) {
         let AgentEvent::SessionStarted(started) = &self.events[0].event else {
             panic!("no session")
         };
@@ -338,7 +338,7 @@ impl Run {
     }
 
     /// The names of all events, those of subagents indented, repeated deltas once.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self
             .events
             .iter()
@@ -362,7 +362,7 @@ impl Run {
     }
 
     /// The stages that changed something, in their order.
-    pub fn fired(&self) -> Vec<Stage> {
+    pub(crate) fn fired(&self) -> Vec<Stage> {
         let fired = self
             .events
             .iter()
@@ -374,7 +374,7 @@ impl Run {
     }
 
     /// Id, error flag and text of each result in the context.
-    pub fn results(&self) -> Vec<(String, bool, String)> {
+    pub(crate) fn results(&self) -> Vec<(String, bool, String)> {
         let blocks = self.mirror.messages().flat_map(|message| message.blocks());
         let results = blocks.filter_map(|block| match block.kind() {
             BlockKind::ToolResult {
@@ -391,7 +391,7 @@ impl Run {
     }
 
     /// The last message of the last request of this purpose.
-    pub fn last_request(&self) -> Vec<Arc<Message>> {
+    pub(crate) fn last_request(&self) -> Vec<Arc<Message>> {
         self.model
             .requests
             .lock()

@@ -174,7 +174,8 @@ async fn a_request_that_comes_while_a_turn_runs_waits_for_its_end() {
     .start();
     run.send(Command::Prompt("first".to_owned())).await;
     run.send(Command::Prompt("second".to_owned())).await;
-    run.turn_end().await;
+    run.until(|event| matches!(event, AgentEvent::TurnFinished { .. }))
+        .await;
     assert_eq!(run.turn_end().await.0, TurnEnd::Done);
     let typed: Vec<String> = run
         .mirror
