@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use crate::cli::Common;
 use crate::context::{Limits, Profile};
+use crate::permission::Mode;
 
 pub use key::{Key, KeyForm};
 pub use show::show;
-pub use values::Permission;
 
 /// Every setting with its default and a comment; `plimsoll config --init` writes it.
 pub const TEMPLATE: &str = include_str!("../assets/config.toml");
@@ -54,7 +54,7 @@ pub struct Config {
     /// Whether plain http may go to other machines.
     pub allow_http: bool,
     /// What may run unasked.
-    pub permission: Permission,
+    pub permission: Mode,
     /// What was left out, and why: for the user.
     pub notices: Vec<String>,
     /// Where each setting that is no default came from.
@@ -207,7 +207,7 @@ impl Default for Config {
             stall_timeout: Duration::from_mins(5),
             bash_timeout: Duration::from_mins(2),
             allow_http: false,
-            permission: Permission::default(),
+            permission: Mode::default(),
             notices: Vec::new(),
             origins: BTreeMap::new(),
         }

@@ -5,6 +5,7 @@ pub mod config;
 pub mod context;
 pub mod demo;
 pub mod event;
+pub mod headless;
 pub mod message;
 pub mod model;
 pub mod permission;

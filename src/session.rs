@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use jiff::{Timestamp, ZonedDateTime};
 
-use crate::context::{History, Item, Limits, Profile};
+use crate::context::{History, Item, Limits, Pause, Profile};
 use crate::event::{StageReport, Todo, TurnEnd};
 use crate::store::Store;
 use entry::{Appended, Entry, Part, Rewritten, State};
@@ -175,6 +175,14 @@ impl Session {
     /// If the log cannot be written to; the entry goes out with the next one.
     pub fn todos(&mut self, todos: &[Todo]) -> io::Result<()> {
         self.write(&Entry::Todos(todos.to_vec()))
+    }
+
+    /// What stage 4 remembers of its last summaries is now `pause`.
+    ///
+    /// # Errors
+    /// If the log cannot be written to; the entry goes out with the next one.
+    pub fn pause(&mut self, pause: Pause) -> io::Result<()> {
+        self.write(&Entry::Pause(pause))
     }
 
     /// The pipeline's numbers are now `limits`.

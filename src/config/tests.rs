@@ -286,20 +286,17 @@ fn a_key_of_the_workspace_goes_to_no_other_address() {
 fn a_project_cannot_allow_itself_more() {
     let wide = Folder::new().with(PROJECT, "permission = 'all'\nallow_http = true");
     let config = wide.load(&[], &["--trust"]).unwrap();
-    assert_eq!(
-        (config.permission, config.allow_http),
-        (Permission::Ask, false)
-    );
+    assert_eq!((config.permission, config.allow_http), (Mode::Ask, false));
     assert_eq!(config.notices.len(), 2);
     let narrow = Folder::new().with(PROJECT, "permission = 'read-only'");
     assert_eq!(
         narrow.load(&[], &["--trust"]).unwrap().permission,
-        Permission::ReadOnly
+        Mode::ReadOnly
     );
     let option = narrow
         .load(&[], &["--trust", "--permission", "all"])
         .unwrap();
-    assert_eq!(option.permission, Permission::All);
+    assert_eq!(option.permission, Mode::All);
 }
 
 #[test]

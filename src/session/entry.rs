@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::context::{History, Item, Limits, MessageId, Profile, Stage, Trigger};
+use crate::context::{History, Item, Limits, MessageId, Pause, Profile, Stage, Trigger};
 use crate::event::{Todo, TurnEnd};
 use crate::message::Message;
 
@@ -53,6 +53,7 @@ pub(crate) enum Entry {
     /// A file in the folder of persisted results that the program wrote.
     File(String),
     Todos(Vec<Todo>),
+    Pause(Pause),
     Limits {
         limits: Box<Limits>,
         reason: String,

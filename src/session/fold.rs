@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::entry::{Appended, Entry, Header, Part, Rewritten, VERSION};
-use crate::context::{History, Item, Limits, MessageId, Stage, Trigger};
+use crate::context::{History, Item, Limits, MessageId, Pause, Stage, Trigger};
 use crate::event::{Todo, TurnEnd};
 
 /// Where persisted results lie, as events name it.
@@ -20,6 +20,8 @@ pub struct Folded {
     pub known: BTreeSet<String>,
     /// The todo list.
     pub todos: Vec<Todo>,
+    /// What stage 4 remembers of its last summaries.
+    pub pause: Pause,
     /// The pipeline's numbers in force at the end.
     pub limits: Limits,
     /// Everything that the user saw, compacted messages included, in its order.
@@ -111,6 +113,7 @@ pub fn fold(text: &str) -> Result<Folded, FoldError> {
         history: History::new(),
         known: BTreeSet::new(),
         todos: Vec::new(),
+        pause: Pause::default(),
         conversation: Vec::new(),
         in_turn: false,
         torn: !rest.is_empty(),
@@ -137,6 +140,7 @@ impl Folded {
                 self.known.insert(name);
             }
             Entry::Todos(todos) => self.todos = todos,
+            Entry::Pause(pause) => self.pause = pause,
             Entry::Limits { limits, .. } => self.limits = *limits,
             Entry::TurnStarted { request } => {
                 self.in_turn = true;

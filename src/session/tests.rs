@@ -184,6 +184,11 @@ fn everything_beside_the_messages_comes_back() {
     play(Change::Request("go".to_owned()), &mut history, &mut session);
     let asked = history.items[0].clone();
     session.todos(&todos).unwrap();
+    let pause = Pause {
+        failures: 2,
+        still_over: 1,
+    };
+    session.pause(pause).unwrap();
     session.limits(&limits, "for work").unwrap();
     session.known_file("b.txt").unwrap();
     let after = rewritten(&history, &[2]);
@@ -201,6 +206,7 @@ fn everything_beside_the_messages_comes_back() {
             history: after.clone(),
             known: BTreeSet::from(["a.txt".to_owned(), "b.txt".to_owned()]),
             todos,
+            pause,
             limits,
             conversation: vec![
                 Shown::TurnStarted {
