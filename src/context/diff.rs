@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{History, MessageId};
+use super::{History, Item, MessageId};
 
 /// What became of one message; indexes are those of the history before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,45 +39,38 @@ pub enum Change {
 /// What became of each message from `before` to `after`, in order: what went stands before what came in its place.
 #[must_use]
 pub fn diff(before: &History, after: &History) -> Vec<Change> {
-    let ids = |history: &History| -> HashSet<MessageId> {
-        history.items.iter().map(|item| item.id).collect()
-    };
-    let (old_ids, new_ids) = (ids(before), ids(after));
+    let still_there: HashSet<MessageId> = after.items.iter().map(|item| item.id).collect();
     let mut changes = Vec::with_capacity(before.len().max(after.len()));
     let (mut b, mut a) = (0, 0);
-    while b < before.len() || a < after.len() {
+    loop {
         match (before.items.get(b), after.items.get(a)) {
             (Some(old), Some(new)) if old.id == new.id => {
-                let same = Arc::ptr_eq(&old.message, &new.message);
-                changes.push(if same {
-                    Change::Kept {
-                        before: b,
-                        after: a,
-                    }
-                } else {
-                    Change::Rewritten {
-                        before: b,
-                        after: a,
-                    }
-                });
+                changes.push(became(old, new, b, a));
                 b += 1;
                 a += 1;
             }
-            // A number that both have, met out of order, is taken as gone and come back.
-            (Some(old), new) if new.is_none() || !new_ids.contains(&old.id) => {
-                changes.push(Change::Removed { before: b });
-                b += 1;
-            }
-            (_, Some(_)) => {
+            (Some(old), Some(_)) if still_there.contains(&old.id) => {
                 changes.push(Change::Inserted { after: a });
                 a += 1;
             }
-            (_, None) => b += 1,
+            (Some(_), _) => {
+                changes.push(Change::Removed { before: b });
+                b += 1;
+            }
+            (None, Some(_)) => {
+                changes.push(Change::Inserted { after: a });
+                a += 1;
+            }
+            (None, None) => return changes,
         }
-        debug_assert!(
-            old_ids.len() == before.len(),
-            "numbers are never given twice"
-        );
     }
-    changes
+}
+
+/// What became of a message that both histories have.
+fn became(old: &Item, new: &Item, before: usize, after: usize) -> Change {
+    if Arc::ptr_eq(&old.message, &new.message) {
+        Change::Kept { before, after }
+    } else {
+        Change::Rewritten { before, after }
+    }
 }

@@ -18,7 +18,10 @@ impl Edit {
     /// `text` in the place of `result`; `None` if it is not shorter.
     pub(super) fn shorter(result: &ResultRef<'_>, text: String) -> Option<Self> {
         let chars_after = text.chars().count();
-        (chars_after < result.chars).then(|| Self {
+        if chars_after >= result.chars {
+            return None;
+        }
+        Some(Self {
             touched: Touched {
                 message: result.message,
                 id: result.id,

@@ -76,7 +76,7 @@ pub(super) fn apply(input: &Input<'_>) -> Outcome {
             could_free: freed,
             needed,
         };
-        return Outcome::skipped(reason);
+        return Outcome::Skipped(Skip::new(reason).guarded(guards));
     }
     Outcome::Rewritten(carry_out(history, edits, shelf.into_saves(), guards))
 }

@@ -31,7 +31,7 @@ pub use history::{History, Item, MessageId};
 pub use limits::{KeepUnread, Limits, MicroWhen, Profile, UnknownSetting};
 pub use outcome::{Guards, Outcome, Rewrite, Save, Stage, SummaryPlan, Touched, Trigger};
 pub use parts::{Kind, MARKER_LETTER, Parts, letter};
-pub use pause::Pause;
+pub use pause::{Pause, what_fills};
 pub use persisted::{PLACEHOLDER, Persisted, RESULTS_DIR, placeholder_name};
 pub use reactive_compact::plan_recovery;
 pub use reason::{Reason, Skip};

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::compact_history::MAX_ROUNDS;
-use super::{Limits, Reason};
+use super::{History, Limits, Reason, unread};
+use crate::text::thousands;
 
 /// What happened to the last summaries; the agent keeps it, stage 4 looks at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,4 +48,24 @@ impl Pause {
             rounds: self.still_over,
         })
     }
+}
+
+/// What fills a context that no summary brings under the limit, for the notice that says why stage 4 stopped trying.
+#[must_use]
+pub fn what_fills(history: &History, limits: &Limits) -> String {
+    let load = history.size();
+    let request = history
+        .request
+        .as_deref()
+        .map_or(0, |request| request.chars().count());
+    let waiting: usize = unread(history).map(|result| result.chars).sum();
+    format!(
+        "the context holds {} characters, the limit is {}: your request has {}, results not yet read have {}, all else {}; \
+         raise context_limit or ask for less at once",
+        thousands(load),
+        thousands(limits.context_limit),
+        thousands(request),
+        thousands(waiting),
+        thousands(load.saturating_sub(request + waiting))
+    )
 }

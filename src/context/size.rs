@@ -184,11 +184,13 @@ const fn surplus_of(byte: u8) -> u8 {
 
 /// What a character beyond ASCII counts.
 fn wide_size(c: char) -> usize {
+    if is_printable(c) {
+        return 1;
+    }
     match u32::from(c) {
-        _ if is_printable(c) => 1,
         ..=0xff => 4,
-        ..=0xffff => 6,
-        _ => 10,
+        0x100..=0xffff => 6,
+        0x1_0000.. => 10,
     }
 }
 

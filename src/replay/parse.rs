@@ -60,12 +60,23 @@ pub enum ReplayError {
 pub struct Recording {
     pub(super) messages: Vec<Arc<Message>>,
     pub(super) config: Map<String, Value>,
-    /// `Some(None)`: it says that there is none.
-    pub(super) request: Option<Option<String>>,
-    pub(super) request_at: Option<Option<usize>>,
+    pub(super) request: Said<String>,
+    pub(super) request_at: Said<usize>,
     pub(super) markers: Option<BTreeMap<usize, usize>>,
     pub(super) known_files: BTreeMap<String, String>,
     pub(super) lost_unread: bool,
+}
+
+/// What a recording says of something.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Said<T> {
+    /// Nothing: it is taken from the text.
+    #[default]
+    Nothing,
+    /// That there is none (null).
+    None,
+    /// This.
+    This(T),
 }
 
 impl Recording {
@@ -99,13 +110,10 @@ impl Recording {
             Err(error) => error,
         };
         let good = &bytes[..error.valid_up_to()];
-        let line_start = good
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |at| at + 1);
+        let lines: Vec<&[u8]> = good.split(|&byte| byte == b'\n').collect();
         Err(ReplayError::NotJson {
-            line: good.iter().filter(|&&byte| byte == b'\n').count() + 1,
-            column: good.len() - line_start + 1,
+            line: lines.len(),
+            column: lines.last().map_or(0, |line| line.len()) + 1,
             reason: "not UTF-8; save the file as UTF-8".to_owned(),
         })
     }
@@ -124,9 +132,8 @@ impl Recording {
                 });
             }
         };
-        let messages = match map.shift_remove("messages") {
-            Some(Value::Array(values)) => values,
-            _ => return Err(wrong("messages", "must be a list of messages")),
+        let Some(Value::Array(messages)) = map.shift_remove("messages") else {
+            return Err(wrong("messages", "must be a list of messages"));
         };
         let mut recording = Self::from_messages(messages)?;
         recording.read_state(&mut map)?;
@@ -169,15 +176,15 @@ impl Recording {
             Some(_) => return Err(wrong("config", "must be an object of pipeline settings")),
         };
         self.request = match map.shift_remove("request") {
-            None => None,
-            Some(Value::Null) => Some(None),
-            Some(Value::String(text)) => Some(Some(text)),
+            None => Said::Nothing,
+            Some(Value::Null) => Said::None,
+            Some(Value::String(text)) => Said::This(text),
             Some(_) => return Err(wrong("request", "must be the text of the request, or null")),
         };
         self.request_at = match map.get("request_at") {
-            None => None,
-            Some(Value::Null) => Some(None),
-            Some(value) => Some(Some(self.index("request_at", value.as_u64())?)),
+            None => Said::Nothing,
+            Some(Value::Null) => Said::None,
+            Some(value) => Said::This(self.index("request_at", value.as_u64())?),
         };
         self.markers = match map.shift_remove("markers") {
             None => None,

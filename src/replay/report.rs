@@ -1,5 +1,6 @@
 //! What one run of the pipeline would do with a recording: as the JSON object of the specification and as lines for people.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -291,29 +292,26 @@ fn label(stage: Stage) -> &'static str {
 
 /// The difference with its sign: `−1,994`, or `+12` where it grew.
 fn freed(before: usize, after: usize, fired: bool) -> String {
-    if !fired {
-        "—".to_owned()
-    } else if after > before {
-        format!("+{}", thousands(after - before))
-    } else {
-        format!("−{}", thousands(before - after))
+    match after.cmp(&before) {
+        _ if !fired => "—".to_owned(),
+        Ordering::Less => format!("−{}", thousands(before - after)),
+        Ordering::Equal => "0".to_owned(),
+        Ordering::Greater => format!("+{}", thousands(after - before)),
     }
 }
 
+/// What guards kept, behind the reason.
 fn kept_text(guards: &Guards) -> String {
-    let mut text = String::new();
-    if guards.unread > 0 {
-        text.push_str(&format!("   kept: {} unread", thousands(guards.unread)));
-    }
-    if guards.paths > 0 {
-        let plural = if guards.paths == 1 { "" } else { "s" };
-        text.push_str(&format!(
-            "   kept: {} path{plural}",
-            thousands(guards.paths)
-        ));
-    }
-    if guards.carried {
-        text.push_str("   request carried on");
-    }
-    text
+    let unread = (guards.unread > 0).then(|| format!("kept: {} unread", thousands(guards.unread)));
+    let paths = match guards.paths {
+        0 => None,
+        1 => Some("kept: 1 path".to_owned()),
+        paths => Some(format!("kept: {} paths", thousands(paths))),
+    };
+    let carried = guards.carried.then(|| "request carried on".to_owned());
+    [unread, paths, carried]
+        .into_iter()
+        .flatten()
+        .map(|text| format!("   {text}"))
+        .collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::parse::{Recording, ReplayError};
+use super::parse::{Recording, ReplayError, Said};
 use crate::context::{History, Limits, Profile, Saved, parse_marker, parse_summary};
 use crate::message::{Content, Message, Role};
 
@@ -45,16 +45,18 @@ impl Recording {
         let last = (0..history.len())
             .rev()
             .find_map(|at| carried(at).map(|request| (at, request)));
-        let (at, request) = match (self.request.clone(), self.request_at) {
-            (Some(request), Some(at)) => (at, request),
-            (Some(request), None) => {
+        let (at, request) = match (&self.request, &self.request_at) {
+            (Said::This(request), Said::This(at)) => (Some(*at), Some(request.clone())),
+            (Said::This(request), Said::None) => (None, Some(request.clone())),
+            (Said::This(request), Said::Nothing) => {
                 // Only a message that carries this very request is its place.
-                let place = last.filter(|(_, found)| Some(found) == request.as_ref());
-                (place.map(|(at, _)| at), request)
+                let place = last.filter(|(_, found)| found == request);
+                (place.map(|(at, _)| at), Some(request.clone()))
             }
-            (None, Some(Some(at))) => (Some(at), carried(at)),
-            (None, Some(None)) => (None, last.map(|(_, request)| request)),
-            (None, None) => last.map_or((None, None), |(at, request)| (Some(at), Some(request))),
+            (Said::Nothing, Said::This(at)) => (Some(*at), carried(*at)),
+            (Said::Nothing, Said::None) => (None, last.map(|(_, request)| request)),
+            (Said::Nothing, Said::Nothing) => last.unzip(),
+            (Said::None, _) => (None, None),
         };
         history.request_at = at;
         history.request = request;
