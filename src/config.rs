@@ -347,6 +347,15 @@ pub fn environment() -> Result<BTreeMap<&'static str, String>, ConfigError> {
     Ok(found)
 }
 
+/// The profile called `name`, typed behind `--profile`.
+///
+/// # Errors
+/// If there is none of that name.
+pub fn profile_of_option(name: &str) -> Result<Profile, ConfigError> {
+    let option = Origin::Option("--profile".to_owned());
+    values::one_of(&Raw::Text(name.to_owned())).map_err(|why| option.error(why))
+}
+
 /// Where the user's settings file is, or would be.
 #[must_use]
 pub fn user_file() -> Option<PathBuf> {

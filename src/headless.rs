@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::event::{AgentEvent, Command, Envelope, Gate, Handle, TurnEnd};
 
-pub use log::{EventLog, json_line};
+pub use log::{EventLog, escape_json, json_line};
 pub use sink::{JsonLines, Sink, Text};
 
 /// How long an agent that was told to stop may take to say so.

@@ -18,13 +18,15 @@ use crate::event::{EVENT_CAPACITY, Envelope, Handle};
 /// # Errors
 /// If the event has no JSON form.
 pub fn json_line(envelope: &Envelope) -> io::Result<String> {
-    let mut line = escaped(serde_json::to_string(envelope)?);
+    let mut line = escape_json(serde_json::to_string(envelope)?);
     line.push('\n');
     Ok(line)
 }
 
-/// What must be escaped stands in strings only: there `\u009b` means the same as the character.
-fn escaped(json: String) -> String {
+/// `json` with an escape for each character that a terminal acts on. Such a character can only stand in a string, and
+/// there `\u009b` means the same.
+#[must_use]
+pub fn escape_json(json: String) -> String {
     if !json.contains(is_unsafe) {
         return json;
     }

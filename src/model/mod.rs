@@ -12,6 +12,7 @@ pub mod retry;
 pub mod scripted;
 mod secret;
 mod sse;
+mod summaries;
 mod too_long;
 mod wire;
 
@@ -26,6 +27,7 @@ use crate::message::{ContentBlock, Message, StopReason, Usage};
 pub use anthropic::{AnthropicModel, Endpoint, Key};
 pub use retry::Retrying;
 pub use secret::Secret;
+pub use summaries::WithSummaries;
 
 /// Something that answers conversations.
 pub trait Model: Send + Sync {
