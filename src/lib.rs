@@ -4,6 +4,7 @@
 //! ends say to each other, and only this file, `config` and `launch` know all of them. [`run`] chooses what plays (a
 //! model, a demo, a recording) and where it goes (a screen, lines of text or JSON).
 
+pub mod agent;
 pub mod cli;
 mod commands;
 pub mod config;
