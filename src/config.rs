@@ -305,6 +305,18 @@ impl Config {
         }
     }
 
+    /// Puts the pipeline's numbers that were typed behind `--set` over `limits` too.
+    ///
+    /// # Errors
+    /// If one does not fit.
+    pub fn again(&self, options: &Common, limits: &mut Limits) -> Result<(), ConfigError> {
+        let mut other = self.clone();
+        other.limits = limits.clone();
+        other.apply(from_options(options))?;
+        *limits = other.limits;
+        Ok(())
+    }
+
     /// Why the address must not be used as it is: plain http to another machine.
     #[must_use]
     pub fn refused_address(&self) -> Option<String> {

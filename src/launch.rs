@@ -1,14 +1,16 @@
 //! Puts an agent together from the settings: model, tools, permission, stores and session log.
 
 use std::io::{Write, stderr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
 
+use crate::agent::{AgentConfig, Questions};
 use crate::cli::Common;
 use crate::config::{self, Config};
 use crate::model::{AnthropicModel, Endpoint, Key, Model, Retrying, WithSummaries};
+use crate::permission::Policy;
 use crate::session::{Header, Session};
 use crate::store::{FsStore, MemStore, Store};
 use crate::text::clean;
@@ -65,8 +67,33 @@ pub(crate) fn model(config: &Config, key: &Key) -> Arc<dyn Model> {
     }
 }
 
+/// An agent that works in `folder`, not yet started.
+pub(crate) fn agent(
+    config: &Config,
+    model: Arc<dyn Model>,
+    folder: &Path,
+    questions: Questions,
+) -> anyhow::Result<AgentConfig> {
+    let header = Header::new(
+        folder.display().to_string(),
+        model.name().to_owned(),
+        config.profile,
+        config.limits.clone(),
+    );
+    Ok(AgentConfig {
+        model,
+        tools: Arc::new(tools(config, folder)?),
+        policy: Policy::new(config.permission, Vec::new()),
+        questions,
+        store: Arc::new(FsStore::in_workspace(folder)),
+        session: session(header)?,
+        profile: config.profile,
+        limits: config.limits.clone(),
+    })
+}
+
 /// The tools in `folder`.
-pub(crate) fn tools(config: &Config, folder: &std::path::Path) -> anyhow::Result<Tools> {
+fn tools(config: &Config, folder: &Path) -> anyhow::Result<Tools> {
     let settings = ToolSettings {
         bash_timeout: config.bash_timeout,
         ..ToolSettings::default()
@@ -75,7 +102,7 @@ pub(crate) fn tools(config: &Config, folder: &std::path::Path) -> anyhow::Result
 }
 
 /// A log for a session that begins now. Where the system has no place for it the session is kept in memory only.
-pub(crate) fn session(header: Header) -> anyhow::Result<Session> {
+fn session(header: Header) -> anyhow::Result<Session> {
     let Some(folder) = config::sessions_folder() else {
         return Ok(Session::create(Arc::new(MemStore::new()), header)?);
     };

@@ -16,6 +16,7 @@ mod launch;
 pub mod message;
 pub mod model;
 pub mod permission;
+mod play;
 pub mod replay;
 pub mod session;
 pub mod store;
@@ -61,6 +62,8 @@ pub fn run(cli: Cli) -> Result<u8, Failed> {
         Some(Command::Config(options)) => commands::config(&options, &common),
         Some(Command::Completions { shell }) => commands::completions(shell),
         Some(Command::Demo(options)) if options.list => commands::list_demos(),
-        _ => Err(anyhow::anyhow!("the agent is not wired yet").into()),
+        Some(Command::Demo(options)) if options.headless => play::demo(&options, &common),
+        Some(Command::Run(options)) => play::run(&options, &common),
+        _ => Err(anyhow::anyhow!("the screen is not wired yet").into()),
     }
 }
