@@ -2,9 +2,14 @@
 //!
 //! Never asks, never runs anything. It is a help against accidents, not a wall: a wall is a container or a user of its own.
 
+mod command;
+mod kept;
+mod plain;
 mod refused;
 mod rule;
 mod shell;
+mod word;
+mod wrapper;
 
 use std::fmt;
 use std::str::FromStr;
@@ -150,8 +155,7 @@ impl Policy {
     ) -> Verdict {
         let place = match workspace.place(path) {
             Ok(place) => place,
-            // The tool itself says so, without touching anything.
-            Err(_) => return Verdict::Allow,
+            Err(reason) => return Verdict::Deny { reason },
         };
         let inside = matches!(place, Place::Inside(_));
         let free = match (self.mode, access) {
@@ -188,6 +192,13 @@ impl Policy {
         }
     }
 
+    /// Whether each of `commands` is covered by a rule.
+    fn covers(&self, commands: &[Vec<String>]) -> bool {
+        commands
+            .iter()
+            .all(|words| self.rules.iter().any(|rule| rule.covers_words(words)))
+    }
+
     fn judge_bash(&self, bash: &Bash, workspace: &Workspace) -> Verdict {
         if self.mode == Mode::ReadOnly {
             return Verdict::Deny {
@@ -203,11 +214,13 @@ impl Policy {
         if let Some(reason) = script.unclear {
             return Verdict::Ask { reason };
         }
+        let is_covered = |commands: Vec<Vec<String>>| self.covers(&commands);
         if self.mode == Mode::All
             || self
                 .rules
                 .iter()
                 .any(|rule| rule.covers_line(&bash.command))
+            || script.commands.is_some_and(is_covered)
         {
             return Verdict::Allow;
         }

@@ -91,14 +91,14 @@ impl Rule {
 
     /// Whether it is about `call`, which leads to `place`.
     pub(super) fn covers_path(&self, call: &ToolCall, place: &Place, root: &Path) -> bool {
-        let pattern = match (self, call) {
-            (Self::ReadFile { path }, ToolCall::ReadFile(_))
-            | (Self::WriteFile { path }, ToolCall::WriteFile(_))
-            | (Self::EditFile { path }, ToolCall::EditFile(_))
-            | (Self::Glob { path }, ToolCall::Glob(_)) => path,
-            _ => return false,
+        let ((Self::ReadFile { path }, ToolCall::ReadFile(_))
+        | (Self::WriteFile { path }, ToolCall::WriteFile(_))
+        | (Self::EditFile { path }, ToolCall::EditFile(_))
+        | (Self::Glob { path }, ToolCall::Glob(_))) = (self, call)
+        else {
+            return false;
         };
-        let Ok(glob) = GlobBuilder::new(pattern).literal_separator(true).build() else {
+        let Ok(glob) = GlobBuilder::new(path).literal_separator(true).build() else {
             return false;
         };
         let matcher = glob.compile_matcher();

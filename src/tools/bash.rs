@@ -18,9 +18,9 @@ use super::output::Output;
 use super::{Bash, MAX_CHARS, ToolOutput, ToolSettings};
 
 /// How long a command may run if nobody says otherwise.
-pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
+pub(super) const TIMEOUT: Duration = Duration::from_mins(2);
 /// How long it may run at most.
-const MAX_TIMEOUT: Duration = Duration::from_secs(600);
+const MAX_TIMEOUT: Duration = Duration::from_mins(10);
 /// How long the pipe is read on after the shell ended, for those who still write.
 const GRACE: Duration = Duration::from_millis(200);
 /// How long a tree has to end by itself before it is killed.
@@ -129,7 +129,7 @@ impl Running {
                 biased;
                 () = cancel.cancelled() => break End::Interrupted,
                 () = sleep_until(deadline) => break End::TimedOut,
-                status = self.child.wait() => match status {
+                status = wait(&mut self.child) => match status {
                     Ok(status) => break End::Exited(status),
                     Err(problem) => break End::Lost(problem),
                 },
@@ -158,11 +158,17 @@ impl Running {
         #[cfg(unix)]
         {
             let _ = self.child.signal(rustix::process::Signal::TERM.as_raw());
-            let _ = timeout(POLITE, self.child.wait()).await;
+            let _ = timeout(POLITE, wait(&mut self.child)).await;
         }
         let _ = self.child.start_kill();
-        let _ = timeout(REMAINS, self.child.wait()).await;
+        let _ = timeout(REMAINS, wait(&mut self.child)).await;
     }
+}
+
+/// Waits for the shell itself. The wrapper would wait for its whole group where this program is the one that inherits
+/// orphans (as the first process of a container), and so for every server left running.
+async fn wait(child: &mut Box<dyn ChildWrapper>) -> io::Result<ExitStatus> {
+    child.inner_mut().wait().await
 }
 
 /// Reads `pipe` to its end.

@@ -143,7 +143,7 @@ fn lines_of(text: &str, passages: &[Range<usize>]) -> String {
 
 /// Why nothing matched, with what comes closest.
 fn not_found(text: &str, old: &str, shown: &str) -> String {
-    let mut message = format!("old_text does not occur in {shown}. Nothing was changed");
+    let message = format!("old_text does not occur in {shown}. Nothing was changed");
     let first = old.lines().map(str::trim).find(|line| !line.is_empty());
     let near = first.and_then(|first| {
         text.lines()
@@ -151,10 +151,9 @@ fn not_found(text: &str, old: &str, shown: &str) -> String {
             .map(|at| at + 1)
     });
     match near {
-        Some(line) => message.push_str(&format!(
-            "; its first line stands, apart from spaces around it, at line {line}: read the file from there and copy the passage exactly"
-        )),
-        None => message.push_str("; read the file and copy the passage exactly as it stands there"),
+        Some(line) => format!(
+            "{message}; its first line stands, apart from spaces around it, at line {line}: read the file from there and copy the passage exactly"
+        ),
+        None => format!("{message}; read the file and copy the passage exactly as it stands there"),
     }
-    message
 }

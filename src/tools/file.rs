@@ -104,7 +104,7 @@ pub(crate) fn text<'a>(content: &'a Content, target: &Target) -> Result<&'a str,
         format!(
             "{} is not UTF-8 (line {}): it is left as it is. Change it with bash, or convert it first with `iconv`",
             target.shown,
-            before.iter().filter(|byte| **byte == b'\n').count() + 1
+            before.split(|byte| *byte == b'\n').count()
         )
     })
 }

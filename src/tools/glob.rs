@@ -35,11 +35,13 @@ impl Glob {
     /// The folder in which it looks, as a path for the workspace: `path` and the leading plain part of the pattern.
     pub(crate) fn base(&self) -> String {
         let (plain, _) = split(&self.pattern);
-        let path = self.path.as_deref().unwrap_or(".");
-        if plain.as_os_str().is_empty() {
-            return path.to_owned();
-        }
-        Path::new(path).join(plain).to_string_lossy().into_owned()
+        let folder = match &self.path {
+            Some(path) if plain.as_os_str().is_empty() => return path.clone(),
+            Some(path) => Path::new(path).join(plain),
+            None if plain.as_os_str().is_empty() => return ".".to_owned(),
+            None => plain,
+        };
+        folder.to_string_lossy().into_owned()
     }
 }
 
@@ -178,20 +180,16 @@ fn nothing(
     folders: &[PathBuf],
     name: &dyn Fn(&PathBuf) -> String,
 ) -> String {
-    let mut text = format!("no file matches `{pattern}` in {base}");
-    if !folders.is_empty() {
-        let names: Vec<String> = folders
-            .iter()
-            .take(MAX_FOLDERS)
-            .map(|folder| name(folder) + "/")
-            .collect();
-        text.push_str(&format!(
-            "; {} folder{} do{}: {}",
-            thousands(folders.len()),
-            if folders.len() == 1 { "" } else { "s" },
-            if folders.len() == 1 { "es" } else { "" },
-            names.join(", ")
-        ));
+    let text = format!("no file matches `{pattern}` in {base}");
+    let names: Vec<String> = folders
+        .iter()
+        .take(MAX_FOLDERS)
+        .map(|folder| name(folder) + "/")
+        .collect();
+    let names = names.join(", ");
+    match folders.len() {
+        0 => text,
+        1 => format!("{text}; 1 folder does: {names}"),
+        n => format!("{text}; {} folders do: {names}", thousands(n)),
     }
-    text
 }

@@ -162,10 +162,8 @@ fn follow(start: PathBuf, path: &Path) -> Option<PathBuf> {
                     None => missing += 1,
                     Some(found) if found.is_symlink() => {
                         links += 1;
-                        let Some(target) = fs::read_link(&real).ok().filter(|_| links <= MAX_LINKS)
-                        else {
-                            return None;
-                        };
+                        let target = fs::read_link(&real).ok();
+                        let target = target.filter(|_| links <= MAX_LINKS)?;
                         real.pop();
                         for part in parts_of(&target).collect::<Vec<_>>().into_iter().rev() {
                             parts.push_front(part);

@@ -59,11 +59,12 @@ fn part(lines: &[&str], first: usize, wanted: usize, target: &Target) -> String 
     }
     if taken == 0 {
         return format!(
-            "{}\n[line {} of {} goes on: it is longer than a result may be; look at the rest with bash, for example `sed -n {first}p {} | cut -c 400000-`]",
+            "{}\n[line {} of {} goes on: it is longer than a result may be; look at the rest with bash, for example `sed -n {first}p {} | cut -c {}-`]",
             head(asked[0], MAX_CHARS - NOTE),
             thousands(first),
             thousands(lines.len()),
-            head(&target.shown, NOTE / 2)
+            head(&target.shown, NOTE / 2),
+            MAX_CHARS - NOTE + 1
         );
     }
     let mut text = asked[..taken].concat();
@@ -74,12 +75,12 @@ fn part(lines: &[&str], first: usize, wanted: usize, target: &Target) -> String 
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    text.push_str(&format!(
+    let note = format!(
         "[lines {}-{} of {}; go on with offset {}]",
         thousands(first),
         thousands(last),
         thousands(lines.len()),
         last + 1
-    ));
-    text
+    );
+    text + &note
 }

@@ -28,8 +28,7 @@ pub(super) fn run(call: &TodoWrite) -> Result<String, String> {
         text.push('\n');
     }
     let done = count(todos, TodoStatus::Completed);
-    text.push_str(&format!("({done} of {} completed)", todos.len()));
-    Ok(text)
+    Ok(format!("{text}({done} of {} completed)", todos.len()))
 }
 
 fn count(todos: &[Todo], status: TodoStatus) -> usize {

@@ -38,7 +38,7 @@ pub(super) fn run(call: &WriteFile, workspace: &Workspace) -> Result<String, Str
 
 /// Whether every line of `bytes` that ends, ends in CR LF.
 fn is_crlf(bytes: &[u8]) -> bool {
-    let ends = bytes.iter().filter(|byte| **byte == b'\n').count();
+    let ends = bytes.split(|byte| *byte == b'\n').count() - 1;
     ends > 0 && bytes.windows(2).filter(|pair| pair == b"\r\n").count() == ends
 }
 
