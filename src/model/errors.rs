@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::too_long::{self, Figures};
 
 /// How deep an error may be wrapped in the text of another.
-const DEPTH: u32 = 4;
+const DEPTH: u32 = 8;
 /// How many characters of an error's text decide what it is: what follows may be an echo of the request.
 const DECIDING: usize = 1_000;
 

@@ -59,7 +59,8 @@ impl Speaker {
     /// An error that the server answered with.
     pub(crate) fn answered(&self, answer: &Answer) -> Failure {
         let verdict = answer.said.verdict(answer.status);
-        let message = self.sentence(answer, verdict);
+        let brief = self.told(answer);
+        let message = with_advice(&brief, &self.advice(answer, verdict));
         let by_status = answer.headers.again(answer.status);
         let (error, again) = match verdict {
             Verdict::TooLong(Figures { tokens, window, .. }) => (
@@ -77,10 +78,14 @@ impl Speaker {
             Verdict::Busy => (ModelError::Overloaded(message), by_status),
             Verdict::Refused => (ModelError::Rejected(message), by_status),
         };
-        Failure { error, again }
+        Failure {
+            error,
+            brief,
+            again,
+        }
     }
 
-    fn sentence(&self, answer: &Answer, verdict: Verdict) -> String {
+    fn told(&self, answer: &Answer) -> String {
         let mut notes = Vec::new();
         if !answer.said.kind.is_empty() {
             notes.push(self.own_words(&answer.said.kind, SHORT));
@@ -101,20 +106,12 @@ impl Speaker {
         } else {
             self.own_words(&answer.said.message, WORDS)
         };
-        let mut out = format!("{} {what}: {words}", self.base);
-        if !notes.is_empty() {
-            out = format!("{out} ({})", notes.join(", "));
+        let told = format!("{} {what}: {words}", self.base);
+        if notes.is_empty() {
+            told
+        } else {
+            format!("{told} ({})", notes.join(", "))
         }
-        let advice = self.advice(answer, verdict);
-        if !advice.is_empty() {
-            let stop = if out.ends_with(['.', '!', '?', ')']) {
-                ""
-            } else {
-                "."
-            };
-            out = format!("{out}{stop} {advice}");
-        }
-        out
     }
 
     fn advice(&self, answer: &Answer, verdict: Verdict) -> String {
@@ -232,49 +229,53 @@ impl Speaker {
                 self.own_words(&causes, WORDS)
             )
         };
-        Failure {
-            error: ModelError::Network(why),
-            again: Again::Yes(None),
-        }
+        Failure::new(ModelError::Network(why), Again::Yes(None))
     }
 
     /// Not a byte came for that long.
     pub(crate) fn silent(&self, limit: Duration) -> Failure {
-        Failure {
-            error: ModelError::Network(format!(
+        Failure::new(
+            ModelError::Network(format!(
                 "{} sent nothing for {} s; the limit is the setting stall_timeout",
                 self.base,
                 limit.as_secs_f64()
             )),
-            again: Again::Yes(None),
-        }
+            Again::Yes(None),
+        )
     }
 
     /// The stream ended before the reply did.
     pub(crate) fn cut_off(&self) -> Failure {
-        Failure {
-            error: ModelError::Protocol(format!(
+        Failure::new(
+            ModelError::Protocol(format!(
                 "{} ended the stream before the reply was complete",
                 self.base
             )),
-            again: Again::Yes(None),
-        }
+            Again::Yes(None),
+        )
     }
 
     /// What came is no reply of the Messages API; `what` follows the server's name.
     pub(crate) fn no_reply(&self, what: &str) -> Failure {
-        Failure {
-            error: ModelError::Protocol(format!("{} {what}", self.base)),
-            again: Again::No,
-        }
+        Failure::new(
+            ModelError::Protocol(format!("{} {what}", self.base)),
+            Again::No,
+        )
     }
 }
 
 /// A request that cannot be made at all, whatever the server.
 pub(crate) fn unusable(why: &str) -> Failure {
-    Failure {
-        error: ModelError::Rejected(why.to_owned()),
-        again: Again::No,
+    Failure::new(ModelError::Rejected(why.to_owned()), Again::No)
+}
+
+fn with_advice(told: &str, advice: &str) -> String {
+    if advice.is_empty() {
+        told.to_owned()
+    } else if told.ends_with(['.', '!', '?']) {
+        format!("{told} {advice}")
+    } else {
+        format!("{told}; {advice}")
     }
 }
 

@@ -13,6 +13,8 @@ pub mod scripted;
 mod secret;
 mod sse;
 mod summaries;
+#[cfg(test)]
+mod tests;
 mod too_long;
 mod wire;
 
@@ -68,7 +70,7 @@ pub enum Purpose {
 }
 
 /// A piece of a reply.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
     /// Text as it comes, for the screen; the block follows whole.
     Text(String),

@@ -13,11 +13,13 @@ use tokio::time::timeout;
 use super::Delta;
 use super::decode::{Assembler, Wrong};
 use super::explain::{Answer, Place, Speaker};
-use super::retry::{Failure, Headers};
+use super::retry::{Again, Failure, Headers};
 use super::sse::{Decoder, Event};
 
 /// The longest reply, in bytes of the stream.
 const LONGEST: usize = 256 * 1024 * 1024;
+/// How long a complete reply waits for the end of its stream.
+const LINGER: Duration = Duration::from_millis(100);
 
 /// Reads one reply.
 pub(crate) struct Reading {
@@ -60,8 +62,13 @@ impl Reading {
             let (mut reading, mut chunks) = state?;
             loop {
                 if let Some(delta) = reading.ready.pop_front() {
-                    let over = matches!(delta, Delta::Finished { .. });
-                    return Some((Ok(delta), (!over).then_some((reading, chunks))));
+                    if matches!(delta, Delta::Finished { .. }) {
+                        // Only a connection that was read to its end serves the next request.
+                        let rest = async { while let Some(Ok(_)) = chunks.next().await {} };
+                        let _ = timeout(LINGER, rest).await;
+                        return Some((Ok(delta), None));
+                    }
+                    return Some((Ok(delta), Some((reading, chunks))));
                 }
                 if let Some(failure) = reading.failure.take() {
                     return Some((Err(failure), None));
@@ -108,10 +115,14 @@ impl Reading {
 
     fn wrong(&self, wrong: Wrong) -> Failure {
         match wrong {
-            Wrong::NotJson(data) => self.speaker.no_reply(&format!(
-                "sent an event that is no JSON: {}",
-                self.speaker.own_words(&data, 200)
-            )),
+            // Damaged on the way, most likely: worth another try, as a broken connection is.
+            Wrong::NotJson(data) => Failure {
+                again: Again::Yes(None),
+                ..self.speaker.no_reply(&format!(
+                    "sent an event that is no JSON: {}",
+                    self.speaker.own_words(&data, 200)
+                ))
+            },
             Wrong::Error(said) => self.speaker.answered(&Answer {
                 status: said.status(),
                 place: Place::Stream,

@@ -34,8 +34,21 @@ pub trait Attempts: Send + Sync + 'static {
 pub struct Failure {
     /// What happened, for the user and the agent.
     pub error: ModelError,
+    /// The same in fewer words, for the countdown to the next try.
+    pub brief: String,
     /// Whether another try may help.
     pub again: Again,
+}
+
+impl Failure {
+    /// A failure that is told in the same words everywhere.
+    pub fn new(error: ModelError, again: Again) -> Self {
+        Self {
+            brief: error.to_string(),
+            error,
+            again,
+        }
+    }
 }
 
 /// Whether another try may help.
@@ -204,10 +217,10 @@ impl<M: Attempts> Run<M> {
                 return delta;
             }
             Some(Err(failure)) => failure,
-            None => Failure {
-                error: ModelError::Protocol("the reply ended without an end".to_owned()),
-                again: Again::No,
-            },
+            None => Failure::new(
+                ModelError::Protocol("the reply ended without an end".to_owned()),
+                Again::No,
+            ),
         };
         let Some(wait) = wait_before_next(failure.again, self.progress, fastrand::f64()) else {
             self.step = Step::Over;
@@ -218,7 +231,7 @@ impl<M: Attempts> Run<M> {
         Delta::Retrying {
             attempt: self.progress.retries,
             wait,
-            reason: failure.error.to_string(),
+            reason: failure.brief,
         }
     }
 }

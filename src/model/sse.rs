@@ -121,10 +121,7 @@ mod tests {
     fn line_ends_names_comments_and_marks() {
         let expected = vec![named("a", "1\n2"), (None, "é漢".to_owned())];
         for end in ["\n", "\r\n", "\r"] {
-            let text = format!(
-                "\u{feff}: hello\nevent: a\ndata: 1\ndata:2\nid: 7\n\n:\n\nevent: gone\n\ndata: é漢\n\ndata: no blank line\n"
-            )
-            .replace('\n', end);
+            let text = "\u{feff}: hello\nevent: a\ndata: 1\ndata:2\nid: 7\n\n:\n\nevent: gone\n\ndata: é漢\n\ndata: no blank line\n".replace('\n', end);
             assert_eq!(events(&[text.as_bytes()]), expected, "{end:?}");
             for cut in 0..text.len() {
                 let (a, b) = text.as_bytes().split_at(cut);

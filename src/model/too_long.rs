@@ -92,6 +92,7 @@ const INPUT: &[&str] = &[
     "at least {} input tokens",
     "given: {} `inputs`",
     "input length {}",
+    "input length ({})",
     "resulted in {} tokens",
     "prompt contains {} tokens",
     "request contains {}",
