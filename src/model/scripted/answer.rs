@@ -34,12 +34,19 @@ fn line(seen: &Seen) -> String {
         return format!("{what}: failed: {}", first_line(&seen.text));
     }
     match state(&seen.text) {
-        State::Whole => format!(
-            "{what}: {} characters, {} lines, begins “{}”",
-            thousands(seen.text.chars().count()),
-            thousands(seen.text.lines().count()),
-            first_line(&seen.text)
-        ),
+        State::Whole if seen.tool != "read_file" && is_one_short_line(&seen.text) => {
+            format!("{what}: {}", seen.text.trim())
+        }
+        State::Whole => {
+            let lines = seen.text.lines().count();
+            format!(
+                "{what}: {} characters, {} line{}, begins “{}”",
+                thousands(seen.text.chars().count()),
+                thousands(lines),
+                if lines == 1 { "" } else { "s" },
+                first_line(&seen.text)
+            )
+        }
         State::Saved(path) => {
             format!("{what}: I see a preview only; the full output is in {path}")
         }
@@ -48,6 +55,10 @@ fn line(seen: &Seen) -> String {
         }
         State::Replaced(None) => format!("{what}: replaced before I could read it"),
     }
+}
+
+fn is_one_short_line(text: &str) -> bool {
+    text.lines().count() == 1 && text.chars().count() <= QUOTE
 }
 
 /// A call in a few words.
@@ -91,9 +102,9 @@ pub(super) fn unnumbered(line: &str) -> &str {
 fn after_compaction(sight: &Sight) -> String {
     match sight.summary() {
         Some(summary) => format!(
-            "The history was compacted. I go on from a summary of {} characters:\n{}",
-            thousands(summary.chars().count()),
-            summary.lines().take(6).collect::<Vec<_>>().join("\n")
+            "The history was compacted. I go on from a summary of {} characters; what came back before is known to me only \
+             as far as it stands there.",
+            thousands(summary.chars().count())
         ),
         None => "There is no result in sight any more.".to_owned(),
     }

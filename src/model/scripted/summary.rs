@@ -13,10 +13,12 @@ use super::sight::{
 use crate::message::{BlockKind, Message, Role};
 use crate::text::{head, thousands};
 
-/// How long a line of the summary may be, in characters.
-const LINE_MAX: usize = 240;
-/// How many lines a section may have; the newest stay.
-const SECTION_MAX: usize = 24;
+/// How long a line of the summary may be, in characters …
+const LINE_MAX: usize = 180;
+/// … and one that gives a statement of the model, or the user's own words.
+const WORDS_MAX: usize = 400;
+/// How many lines a section may have; the newest stay, and how many were left out is said.
+const SECTION_MAX: usize = 12;
 /// Words that make a sentence of the user a constraint.
 const CONSTRAINTS: [&str; 16] = [
     "never",
@@ -77,6 +79,15 @@ impl Section {
             Self::Open => "Remaining work:",
         }
     }
+
+    fn line_max(self) -> usize {
+        match self {
+            Self::Requests | Self::Constraints | Self::Findings => WORDS_MAX,
+            Self::Read | Self::Written | Self::Ran | Self::Todos | Self::Saved | Self::Open => {
+                LINE_MAX
+            }
+        }
+    }
 }
 
 /// What was found so far.
@@ -85,6 +96,8 @@ struct Facts {
     lines: BTreeMap<Section, Vec<String>>,
     /// Tool and input of each call, by id.
     calls: BTreeMap<String, (String, Value)>,
+    /// How many lines earlier summaries left out.
+    left_out: BTreeMap<Section, usize>,
     /// Whether the last message was a reply without a call.
     is_closed: bool,
 }
@@ -162,7 +175,10 @@ impl Facts {
                 section = Some(found);
             } else if let Some(entry) = line.strip_prefix("- ") {
                 let into = section.unwrap_or(Section::Findings);
-                if into != Section::Open {
+                let count = entry.strip_prefix(LEFT_OUT);
+                if let Some(count) = count.and_then(|count| count.parse::<usize>().ok()) {
+                    *self.left_out.entry(into).or_default() += count;
+                } else if into != Section::Open {
                     self.add(into, entry);
                 }
             } else if section.is_none() && !line.trim().is_empty() && line != TITLE {
@@ -180,17 +196,15 @@ impl Facts {
         }
         match tool.as_str() {
             "read_file" => {
-                let lines = input
-                    .get("offset")
-                    .and_then(Value::as_u64)
-                    .map_or_else(String::new, |first| format!(" from line {first}"));
-                self.add(
-                    Section::Read,
-                    &format!("{}{lines}: {outcome}", field("path")),
-                );
+                let first = input.get("offset").and_then(Value::as_u64);
+                let from = first.map_or_else(String::new, |first| format!(" from line {first}"));
+                self.add_read(&format!("{}{from}: ", field("path")), &outcome);
             }
             "write_file" | "edit_file" => {
-                self.add(Section::Written, &format!("{}: {outcome}", field("path")));
+                self.add(
+                    Section::Written,
+                    &format!("{}: {}", field("path"), first_line(text)),
+                );
             }
             "bash" => self.add(Section::Ran, &format!("`{}`: {outcome}", field("command"))),
             "glob" => self.add(
@@ -218,10 +232,23 @@ impl Facts {
         }
     }
 
+    /// Adds what is known of a file; the note in the place of its text does not displace what was known before.
+    fn add_read(&mut self, file: &str, outcome: &str) {
+        let lines = self.lines.entry(Section::Read).or_default();
+        let known = lines.iter().position(|line| line.starts_with(file));
+        if known.is_some() && outcome == REPLACED {
+            return;
+        }
+        if let Some(known) = known {
+            lines.remove(known);
+        }
+        self.add(Section::Read, &format!("{file}{outcome}"));
+    }
+
     /// Adds `line`; one that stands there already moves to the end.
     fn add(&mut self, section: Section, line: &str) {
         let line = line.trim();
-        let cut = head(line, LINE_MAX);
+        let cut = head(line, section.line_max());
         let line = if cut.len() < line.len() {
             format!("{cut}…")
         } else {
@@ -236,34 +263,42 @@ impl Facts {
     }
 
     fn write(mut self) -> String {
-        let open: Vec<String> = self
-            .lines
-            .get(&Section::Todos)
-            .map_or_else(Vec::new, |todos| {
-                todos
-                    .iter()
-                    .filter(|todo| !todo.starts_with("completed: "))
-                    .cloned()
-                    .collect()
-            });
+        let todos = self.lines.get(&Section::Todos);
+        let open = todos.map_or(0, |todos| {
+            let is_open = |todo: &&String| !todo.starts_with("completed: ");
+            todos.iter().filter(is_open).count()
+        });
         let last = if self.is_closed {
             "the newest request here was answered"
         } else {
             "the newest request here is not answered yet"
         };
         self.add(Section::Open, last);
-        for todo in open {
-            self.add(Section::Open, &todo);
+        if open > 0 {
+            self.add(
+                Section::Open,
+                &format!("open entries of the todo list: {open}"),
+            );
         }
         let mut out = vec![TITLE.to_owned()];
         for (section, lines) in &self.lines {
             out.push(section.title().to_owned());
-            let left_out = lines.len().saturating_sub(SECTION_MAX);
-            out.extend(lines.iter().skip(left_out).map(|line| format!("- {line}")));
+            let cut = lines.len().saturating_sub(SECTION_MAX);
+            let left_out = cut + self.left_out.get(section).copied().unwrap_or(0);
+            if left_out > 0 {
+                out.push(format!("- {LEFT_OUT}{left_out}"));
+            }
+            out.extend(lines.iter().skip(cut).map(|line| format!("- {line}")));
         }
         out.join("\n")
     }
 }
+
+/// What is known of a result that a note replaced.
+const REPLACED: &str = "replaced by a note before this summary";
+
+/// Before the number of the earlier lines of a section that are left out.
+const LEFT_OUT: &str = "earlier ones left out: ";
 
 /// The first line of every summary: whoever reads it must know who wrote it.
 const TITLE: &str = "Facts that the scripted model found in the conversation.";
@@ -276,7 +311,7 @@ fn outcome(text: &str, is_error: bool) -> String {
     match state(text) {
         State::Saved(path) => return format!("on disk as {path}"),
         State::Replaced(Some(path)) => return format!("replaced, on disk as {path}"),
-        State::Replaced(None) => return "replaced by a note before this summary".to_owned(),
+        State::Replaced(None) => return REPLACED.to_owned(),
         State::Whole => {}
     }
     let headings: Vec<&str> = text
@@ -353,7 +388,7 @@ Files read:
 - a.md: 34 characters, “# Lesson 01: The loop / ## Ask”
 - b.json from line 7: on disk as .task_outputs/tool-results/t2.txt
 Files written:
-- n.md: 17 characters, “wrote 1 character”
+- n.md: wrote 1 character
 Other calls:
 - `ls nowhere`: failed: no such folder
 Findings, as they were stated:
@@ -365,7 +400,7 @@ Full outputs on disk:
 - .task_outputs/tool-results/t2.txt
 Remaining work:
 - the newest request here is not answered yet
-- pending: compare";
+- open entries of the todo list: 1";
 
     #[test]
     fn it_holds_the_facts_of_the_conversation() {
@@ -388,6 +423,27 @@ Remaining work:
             )
             .replace("is not answered yet", "was answered");
         assert_eq!(summary(&first), expected);
+    }
+
+    #[test]
+    fn a_long_section_keeps_the_newest_and_counts_the_rest() {
+        let mut facts = Facts::default();
+        for number in 0..20 {
+            facts.add(Section::Findings, &format!("fact {number}"));
+        }
+        let first = facts.write();
+        assert!(
+            first.contains("- earlier ones left out: 8\n- fact 8\n"),
+            "{first}"
+        );
+        let mut facts = Facts::default();
+        facts.take_summary(&first);
+        facts.add(Section::Findings, "fact 20");
+        let second = facts.write();
+        assert!(
+            second.contains("- earlier ones left out: 9\n- fact 9\n"),
+            "{second}"
+        );
     }
 
     #[test]

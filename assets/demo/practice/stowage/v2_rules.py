@@ -1,7 +1,9 @@
 class {class}Rule(Rule):
     """{title}: bulk cargo that shifts when the hold is not full.
 
-    {remark} A hold that is less than half full needs boards above {limit} tonnes; the old version only looked at
+    {remark}
+
+    A hold that is less than half full needs boards above {limit} tonnes; the old version only looked at
     the volume and let the same load pass where the hold was a little smaller. The warning names the hold, so that the
     person at the hatch knows where the boards have to go.
     """
@@ -21,8 +23,10 @@ class {class}Rule(Rule):
 class {class}Rule(Rule):
     """{title}: packed cargo that can be stacked in layers.
 
-    {remark} Six layers are the most that the lowest one bears. What does not find room below lies on deck, where only
-    weatherproof goods may lie; the old version compared the volume with the hold twice and forgot the straps.
+    {remark}
+
+    Six layers are the most that the lowest one bears. What does not find room below lies on deck, where only
+    weatherproof goods may lie; the old version compared the volume with the hold twice and knew no severity.
     """
 
     kind = "{name}"
@@ -42,7 +46,9 @@ class {class}Rule(Rule):
 class {class}Rule(Rule):
     """{title}: cargo that must be kept cool and aired.
 
-    {remark} It is refused without a measured temperature: the old version only noted that, and the note was lost among
+    {remark}
+
+    It is refused without a measured temperature: the old version only noted that, and the note was lost among
     others. A tenth of the hold stays free, so that air can move between the goods.
     """
 
