@@ -2,7 +2,6 @@
 //! every file says what it is for. A failure names the file and the line to fix.
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
     reason = "a test that cannot read the source fails"
 )]
 
