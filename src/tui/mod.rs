@@ -1,4 +1,6 @@
 //! The full-screen front end. Knows events and commands; never the agent's inside, a model, a tool or a store.
 
+pub(crate) mod keys;
+pub(crate) mod prompt;
 pub(crate) mod text;
 pub(crate) mod view;
