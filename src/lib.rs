@@ -7,3 +7,4 @@ pub mod model;
 pub mod store;
 pub mod text;
 pub mod tools;
+pub mod tui;

@@ -1,0 +1,4 @@
+//! The full-screen front end. Knows events and commands; never the agent's inside, a model, a tool or a store.
+
+pub(crate) mod text;
+pub(crate) mod view;

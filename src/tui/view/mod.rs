@@ -1,0 +1,1 @@
+//! What is drawn where: the layout as a pure function of the area, and the order of drawing.
