@@ -10,6 +10,8 @@ mod log;
 mod parts;
 mod run;
 
+use std::collections::VecDeque;
+
 use crate::context::{Limits, MessageId, Profile, Stage};
 use crate::event::{SessionStarted, Todo};
 use crate::message::Usage;
@@ -18,9 +20,10 @@ pub(crate) use context::{Cell, Context, Mark, Sight};
 pub(crate) use label::tool_line;
 pub(crate) use log::{Log, Row, Source};
 pub(crate) use parts::{Kind, Parts};
-pub(crate) use run::{Changed, Check, Fired, Run, Share, short};
+pub(crate) use run::{Changed, Check, Fired, Run, short};
 
 use super::theme::Level;
+use apply::Tools;
 use label::Labels;
 
 /// What the screen knows of the run.
@@ -38,11 +41,14 @@ pub(crate) struct Mirror {
     pub(crate) work: Work,
     /// What the pipeline did in this session.
     pub(crate) counts: Counts,
+    /// How the load grows: for the forecast.
+    pub(crate) growth: Growth,
     /// Tokens of all model calls that ended.
     pub(crate) usage: Usage,
     /// The todo list.
     pub(crate) todos: Vec<Todo>,
     labels: Labels,
+    tools: Tools,
 }
 
 /// What a session is, for the header and the figures.
@@ -122,32 +128,41 @@ pub(crate) struct Counts {
     pub(crate) compactions: usize,
     /// Model calls that were sent.
     pub(crate) calls: u64,
-    /// How much the newest ten calls made the context grow, one after another: for the forecast.
-    pub(crate) growth: Growth,
 }
 
-/// By how much the context grew between one send and the next, over the newest calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How the size of what is sent moves from one call to the next, over the newest calls since the last summary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Growth {
-    steps: [usize; Self::KEPT],
-    known: usize,
+    last: Option<usize>,
+    steps: VecDeque<i64>,
 }
 
 impl Growth {
     const KEPT: usize = 5;
 
-    /// Adds what the context grew by since the last send.
-    pub(crate) fn add(&mut self, step: usize) {
-        self.steps[self.known % Self::KEPT] = step;
-        self.known += 1;
+    /// Adds a call that sent `size`.
+    fn add(&mut self, size: usize) {
+        if let Some(last) = self.last.replace(size) {
+            if self.steps.len() == Self::KEPT {
+                self.steps.pop_front();
+            }
+            self.steps.push_back(difference(last, size));
+        }
     }
 
-    /// The mean of the newest steps; `None` with fewer than two.
+    /// How many calls it takes to grow by `room` at this pace; `None` where it does not grow, or that is not known yet.
     #[must_use]
-    pub(crate) fn mean(&self) -> Option<usize> {
-        let kept = self.known.min(Self::KEPT);
-        (kept >= 2).then(|| self.steps[..kept].iter().sum::<usize>() / kept)
+    pub(crate) fn calls_for(&self, room: usize) -> Option<usize> {
+        let sum: i64 = self.steps.iter().sum();
+        let sum = usize::try_from(sum).ok().filter(|sum| *sum > 0)?;
+        (self.steps.len() >= 2).then(|| (room * self.steps.len()).div_ceil(sum))
     }
+}
+
+/// `to - from`, signed.
+fn difference(from: usize, to: usize) -> i64 {
+    let signed = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+    signed(to).saturating_sub(signed(from))
 }
 
 impl Mirror {
@@ -174,11 +189,10 @@ impl Mirror {
     /// The load line.
     #[must_use]
     pub(crate) fn limit(&self) -> usize {
-        self.session
-            .as_ref()
-            .map_or_else(|| Limits::default().context_limit, |session| {
-                session.limits.context_limit
-            })
+        self.session.as_ref().map_or_else(
+            || Limits::default().context_limit,
+            |session| session.limits.context_limit,
+        )
     }
 
     /// Where the load stands to the line.
