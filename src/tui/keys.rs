@@ -4,35 +4,56 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use super::app::Choice;
+
 /// What a key press asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Send the draft, or answer, or go on: what Enter means where it was pressed.
+    Screen(Screen),
+    Go(Go),
+    Edit(Edit),
+    Answer(Choice),
+    /// Send the draft, give the marked answer: what Enter means where it was pressed.
     Enter,
-    Newline,
-    Interrupt,
     EndOfInput,
     Escape,
-    Suspend,
-    Redraw,
     Help,
     Demo,
     NextPane,
     PreviousPane,
     ToInput,
     Maximise,
+}
+
+/// What acts whatever is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Screen {
+    Interrupt,
+    Suspend,
+    Redraw,
+    PageUp,
+    PageDown,
+}
+
+/// A movement; by what, is for the place to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Go {
     Up,
     Down,
     Left,
     Right,
-    PageUp,
-    PageDown,
     First,
     Last,
-    LineStart,
-    LineEnd,
+}
+
+/// A change of the draft, or a movement that only text knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edit {
+    Newline,
     WordLeft,
     WordRight,
+    LineStart,
+    LineEnd,
     DeleteBack,
     DeleteNext,
     DeleteWord,
@@ -40,10 +61,6 @@ pub(crate) enum Action {
     DeleteToEnd,
     Undo,
     Redo,
-    Yes,
-    Always,
-    No,
-    Why,
 }
 
 /// Where a key acts.
@@ -147,24 +164,24 @@ pub(crate) const TABLE: &[Binding] = {
         ),
         row(
             Everywhere,
-            A::Interrupt,
+            A::Screen(Screen::Interrupt),
             &[ctrl('c')],
             "stop the turn; else clear the message; else, twice, quit",
         ),
         row(
             Everywhere,
-            A::Suspend,
+            A::Screen(Screen::Suspend),
             &[ctrl('z')],
             "back to the shell; `fg` returns",
         ),
-        row(Everywhere, A::Redraw, &[ctrl('l')], "draw the screen anew"),
+        row(Everywhere, A::Screen(Screen::Redraw), &[ctrl('l')], "draw the screen anew"),
         row(
             Everywhere,
-            A::PageUp,
+            A::Screen(Screen::PageUp),
             &[plain(K::PageUp)],
             "scroll back; the wheel does too",
         ),
-        row(Everywhere, A::PageDown, &[plain(K::PageDown)], "scroll on"),
+        row(Everywhere, A::Screen(Screen::PageDown), &[plain(K::PageDown)], "scroll on"),
         row(
             Input,
             A::Enter,
@@ -173,7 +190,7 @@ pub(crate) const TABLE: &[Binding] = {
         ),
         row(
             Input,
-            A::Newline,
+            A::Edit(Edit::Newline),
             &[Chord(K::Enter, ALT), ctrl('j'), Chord(K::Enter, SHIFT)],
             "new line; so does \\ before Enter",
         ),
@@ -185,49 +202,49 @@ pub(crate) const TABLE: &[Binding] = {
         ),
         row(
             Input,
-            A::Up,
+            A::Go(Go::Up),
             &[plain(K::Up)],
             "line up; at the top, what was sent before",
         ),
-        row(Input, A::Down, &[plain(K::Down)], "line down"),
-        row(Input, A::Left, &[plain(K::Left), ctrl('b')], ""),
-        row(Input, A::Right, &[plain(K::Right), ctrl('f')], ""),
+        row(Input, A::Go(Go::Down), &[plain(K::Down)], "line down"),
+        row(Input, A::Go(Go::Left), &[plain(K::Left), ctrl('b')], ""),
+        row(Input, A::Go(Go::Right), &[plain(K::Right), ctrl('f')], ""),
         row(
             Input,
-            A::WordLeft,
+            A::Edit(Edit::WordLeft),
             &[alt('b'), Chord(K::Left, CTRL), Chord(K::Left, ALT)],
             "word left",
         ),
         row(
             Input,
-            A::WordRight,
+            A::Edit(Edit::WordRight),
             &[alt('f'), Chord(K::Right, CTRL), Chord(K::Right, ALT)],
             "word right",
         ),
-        row(Input, A::LineStart, &[ctrl('a')], "start of the line"),
-        row(Input, A::LineEnd, &[ctrl('e')], "end of the line"),
+        row(Input, A::Edit(Edit::LineStart), &[ctrl('a')], "start of the line"),
+        row(Input, A::Edit(Edit::LineEnd), &[ctrl('e')], "end of the line"),
         row(
             Input,
-            A::First,
+            A::Go(Go::First),
             &[plain(K::Home)],
             "start of the line; if empty, of the conversation",
         ),
         row(
             Input,
-            A::Last,
+            A::Go(Go::Last),
             &[plain(K::End)],
             "end of the line; if empty, of the conversation",
         ),
         row(
             Input,
-            A::DeleteBack,
+            A::Edit(Edit::DeleteBack),
             &[plain(K::Backspace), ctrl('h'), Chord(K::Backspace, SHIFT)],
             "",
         ),
-        row(Input, A::DeleteNext, &[plain(K::Delete)], ""),
+        row(Input, A::Edit(Edit::DeleteNext), &[plain(K::Delete)], ""),
         row(
             Input,
-            A::DeleteWord,
+            A::Edit(Edit::DeleteWord),
             &[
                 ctrl('w'),
                 Chord(K::Backspace, ALT),
@@ -237,23 +254,23 @@ pub(crate) const TABLE: &[Binding] = {
         ),
         row(
             Input,
-            A::DeleteToStart,
+            A::Edit(Edit::DeleteToStart),
             &[ctrl('u')],
             "delete to the start of the line",
         ),
         row(
             Input,
-            A::DeleteToEnd,
+            A::Edit(Edit::DeleteToEnd),
             &[ctrl('k')],
             "delete to the end of the line",
         ),
         row(
             Input,
-            A::Undo,
+            A::Edit(Edit::Undo),
             &[Chord(K::Char('_'), CTRL), Chord(K::Char('7'), CTRL)],
             "undo",
         ),
-        row(Input, A::Redo, &[ctrl('y')], "redo"),
+        row(Input, A::Edit(Edit::Redo), &[ctrl('y')], "redo"),
         row(Pane, A::Help, &[letter('?')], "help"),
         row(Pane, A::ToInput, &[letter('i')], "to the message"),
         row(
@@ -262,32 +279,32 @@ pub(crate) const TABLE: &[Binding] = {
             &[letter('m'), plain(K::Enter)],
             "this pane alone, and back",
         ),
-        row(Pane, A::Up, &[plain(K::Up), letter('k')], "up"),
-        row(Pane, A::Down, &[plain(K::Down), letter('j')], "down"),
-        row(Pane, A::Left, &[plain(K::Left), letter('h')], "to the left"),
+        row(Pane, A::Go(Go::Up), &[plain(K::Up), letter('k')], "up"),
+        row(Pane, A::Go(Go::Down), &[plain(K::Down), letter('j')], "down"),
+        row(Pane, A::Go(Go::Left), &[plain(K::Left), letter('h')], "to the left"),
         row(
             Pane,
-            A::Right,
+            A::Go(Go::Right),
             &[plain(K::Right), letter('l')],
             "to the right",
         ),
-        row(Pane, A::First, &[plain(K::Home), letter('g')], "first"),
+        row(Pane, A::Go(Go::First), &[plain(K::Home), letter('g')], "first"),
         row(
             Pane,
-            A::Last,
+            A::Go(Go::Last),
             &[plain(K::End), letter('G')],
             "last, and follow",
         ),
-        row(Dialog, A::Left, &[plain(K::Left)], "the choice before"),
-        row(Dialog, A::Right, &[plain(K::Right)], "the next choice"),
-        row(Dialog, A::Up, &[plain(K::Up)], "scroll up"),
-        row(Dialog, A::Down, &[plain(K::Down)], "scroll down"),
+        row(Dialog, A::Go(Go::Left), &[plain(K::Left)], "the choice before"),
+        row(Dialog, A::Go(Go::Right), &[plain(K::Right)], "the next choice"),
+        row(Dialog, A::Go(Go::Up), &[plain(K::Up)], "scroll up"),
+        row(Dialog, A::Go(Go::Down), &[plain(K::Down)], "scroll down"),
         row(Dialog, A::Enter, &[plain(K::Enter)], "the marked choice"),
-        row(Dialog, A::Yes, &[letter('y')], "yes, this once"),
-        row(Dialog, A::Always, &[letter('a')], "always in this project"),
-        row(Dialog, A::No, &[letter('n')], "no"),
-        row(Dialog, A::Why, &[letter('w')], "no, and say why"),
-        row(Dialog, A::DeleteBack, &[plain(K::Backspace)], ""),
+        row(Dialog, A::Answer(Choice::Once), &[letter('y')], "yes, this once"),
+        row(Dialog, A::Answer(Choice::Always), &[letter('a')], "always in this project"),
+        row(Dialog, A::Answer(Choice::No), &[letter('n')], "no"),
+        row(Dialog, A::Answer(Choice::NoBecause), &[letter('w')], "no, and say why"),
+        row(Dialog, A::Edit(Edit::DeleteBack), &[plain(K::Backspace)], ""),
     ]
 };
 

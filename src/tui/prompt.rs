@@ -5,7 +5,7 @@
 use ratatui::style::Style;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 
-use super::keys::Action;
+use super::keys::{Edit, Go};
 use crate::text;
 
 /// A longer paste stands in the draft as one short mark: wrapping a megabyte at every key would be felt.
@@ -115,45 +115,34 @@ impl Prompt {
         self.recalled = None;
     }
 
-    /// Carries out an edit or a movement; whether it was one.
-    pub(crate) fn edit(&mut self, action: Action) -> bool {
-        match action {
-            Action::Newline => self.newline(),
-            Action::Left => self.area.move_cursor(CursorMove::Back),
-            Action::Right => self.area.move_cursor(CursorMove::Forward),
-            Action::WordLeft => self.area.move_cursor(CursorMove::WordBack),
-            Action::WordRight => self.area.move_cursor(CursorMove::WordForward),
-            Action::LineStart | Action::First => self.area.move_cursor(CursorMove::Head),
-            Action::LineEnd | Action::Last => self.area.move_cursor(CursorMove::End),
-            Action::DeleteBack => drop(self.area.delete_char()),
-            Action::DeleteNext => drop(self.area.delete_next_char()),
-            Action::DeleteWord => drop(self.area.delete_word()),
-            Action::DeleteToStart => drop(self.area.delete_line_by_head()),
-            Action::DeleteToEnd => drop(self.area.delete_line_by_end()),
-            Action::Undo => drop(self.area.undo()),
-            Action::Redo => drop(self.area.redo()),
-            Action::Up => self.up(),
-            Action::Down => self.down(),
-            Action::Enter
-            | Action::Interrupt
-            | Action::EndOfInput
-            | Action::Escape
-            | Action::Suspend
-            | Action::Redraw
-            | Action::Help
-            | Action::Demo
-            | Action::NextPane
-            | Action::PreviousPane
-            | Action::ToInput
-            | Action::Maximise
-            | Action::PageUp
-            | Action::PageDown
-            | Action::Yes
-            | Action::Always
-            | Action::No
-            | Action::Why => return false,
+    /// Carries out an edit.
+    pub(crate) fn edit(&mut self, edit: Edit) {
+        match edit {
+            Edit::Newline => self.newline(),
+            Edit::WordLeft => self.area.move_cursor(CursorMove::WordBack),
+            Edit::WordRight => self.area.move_cursor(CursorMove::WordForward),
+            Edit::LineStart => self.area.move_cursor(CursorMove::Head),
+            Edit::LineEnd => self.area.move_cursor(CursorMove::End),
+            Edit::DeleteBack => drop(self.area.delete_char()),
+            Edit::DeleteNext => drop(self.area.delete_next_char()),
+            Edit::DeleteWord => drop(self.area.delete_word()),
+            Edit::DeleteToStart => drop(self.area.delete_line_by_head()),
+            Edit::DeleteToEnd => drop(self.area.delete_line_by_end()),
+            Edit::Undo => drop(self.area.undo()),
+            Edit::Redo => drop(self.area.redo()),
         }
-        true
+    }
+
+    /// Moves the caret; from the first line up and from the last line down, through what was sent.
+    pub(crate) fn go(&mut self, go: Go) {
+        match go {
+            Go::Left => self.area.move_cursor(CursorMove::Back),
+            Go::Right => self.area.move_cursor(CursorMove::Forward),
+            Go::First => self.area.move_cursor(CursorMove::Head),
+            Go::Last => self.area.move_cursor(CursorMove::End),
+            Go::Up => self.up(),
+            Go::Down => self.down(),
+        }
     }
 
     /// A line up; in the first line, to what was sent before.
@@ -255,17 +244,17 @@ mod tests {
         prompt.take();
         prompt.paste("draft");
         let seen: Vec<String> = [
-            Action::Up,
-            Action::Up,
-            Action::Up,
-            Action::Up,
-            Action::Down,
-            Action::Down,
-            Action::Down,
+            Go::Up,
+            Go::Up,
+            Go::Up,
+            Go::Up,
+            Go::Down,
+            Go::Down,
+            Go::Down,
         ]
         .into_iter()
-        .map(|action| {
-            prompt.edit(action);
+        .map(|go| {
+            prompt.go(go);
             prompt.draft()
         })
         .collect();
@@ -288,7 +277,7 @@ mod tests {
         let mut prompt = written("precious");
         prompt.clear();
         assert!(prompt.is_empty());
-        prompt.edit(Action::Up);
+        prompt.go(Go::Up);
         assert_eq!(prompt.draft(), "precious");
     }
 

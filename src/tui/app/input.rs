@@ -7,7 +7,7 @@ use super::turn::Stop;
 use super::{Again, App, Choice, Draft, Effect, Overlay, Pane, Switch};
 use crate::context::Limits;
 use crate::event::{Command, Decision, Gate};
-use crate::tui::keys::{Action, Chord, Place};
+use crate::tui::keys::{Action, Chord, Edit, Go, Place, Screen};
 use crate::tui::view;
 
 /// Rows that a notch of the wheel scrolls.
@@ -55,20 +55,17 @@ impl App {
 
     /// Keys that act whatever is shown.
     fn anywhere(&mut self, chord: Chord, armed: Option<Again>) -> Option<Vec<Effect>> {
-        match chord.action(Place::Everywhere)? {
-            Action::Interrupt => Some(self.interrupt(armed)),
-            Action::Suspend => Some(vec![Effect::Suspend]),
-            Action::Redraw => Some(vec![Effect::Redraw]),
-            Action::PageUp => {
-                self.page(-1);
-                Some(Vec::new())
-            }
-            Action::PageDown => {
-                self.page(1);
-                Some(Vec::new())
-            }
-            _ => None,
+        let Some(Action::Screen(action)) = chord.action(Place::Everywhere) else {
+            return None;
+        };
+        match action {
+            Screen::Interrupt => return Some(self.interrupt(armed)),
+            Screen::Suspend => return Some(vec![Effect::Suspend]),
+            Screen::Redraw => return Some(vec![Effect::Redraw]),
+            Screen::PageUp => self.page(-1),
+            Screen::PageDown => self.page(1),
         }
+        Some(Vec::new())
     }
 
     fn page(&mut self, pages: isize) {
@@ -121,11 +118,11 @@ impl App {
         match self.screen.overlay.take() {
             Some(Overlay::Help(row)) => {
                 let row = match action {
-                    Some(Action::Up) => row.saturating_sub(1),
-                    Some(Action::Down) => row + 1,
-                    Some(Action::First) => 0,
-                    Some(Action::Last) => usize::MAX,
-                    _ => return Vec::new(),
+                    Some(Action::Go(Go::Up)) => row.saturating_sub(1),
+                    Some(Action::Go(Go::Down)) => row.saturating_add(1),
+                    Some(Action::Go(Go::First)) => 0,
+                    Some(Action::Go(Go::Last)) => usize::MAX,
+                    Some(_) | None => return Vec::new(),
                 };
                 self.screen.overlay = Some(Overlay::Help(row));
                 Vec::new()
@@ -169,39 +166,32 @@ impl App {
             self.draft_key(chord);
             return Vec::new();
         }
-        let decision = match action {
-            Some(Action::Left | Action::PreviousPane) => {
-                ask.choose(-1);
-                None
-            }
-            Some(Action::Right | Action::NextPane) => {
-                ask.choose(1);
-                None
-            }
-            Some(Action::Up) => {
-                ask.scroll = ask.scroll.saturating_sub(1);
-                None
-            }
-            Some(Action::Down) => {
-                ask.scroll += 1;
-                None
-            }
-            Some(Action::Yes) => ask.decide(Choice::Once),
-            Some(Action::Always) => ask.decide(Choice::Always),
-            Some(Action::No | Action::Escape) => ask.decide(Choice::No),
-            Some(Action::Why) => ask.decide(Choice::NoBecause),
+        let mut decision = None;
+        match action {
+            Some(Action::Go(Go::Left) | Action::PreviousPane) => ask.choose(-1),
+            Some(Action::Go(Go::Right) | Action::NextPane) => ask.choose(1),
+            Some(Action::Go(Go::Up)) => ask.scroll = ask.scroll.saturating_sub(1),
+            Some(Action::Go(Go::Down)) => ask.scroll = ask.scroll.saturating_add(1),
+            Some(Action::Answer(choice)) => decision = ask.decide(choice),
+            Some(Action::Escape) => decision = ask.decide(Choice::No),
             Some(Action::Enter) => {
-                let decision = ask.entered(draft);
+                decision = ask.entered(draft);
                 if decision.is_none() && ask.because.is_none() {
                     self.hint("the arrows choose an answer, Enter gives it", Again::Nothing);
                 }
-                decision
             }
-            _ => {
-                self.draft_key(chord);
-                None
-            }
-        };
+            Some(
+                Action::Go(Go::First | Go::Last)
+                | Action::Edit(_)
+                | Action::Screen(_)
+                | Action::EndOfInput
+                | Action::Help
+                | Action::Demo
+                | Action::ToInput
+                | Action::Maximise,
+            )
+            | None => self.draft_key(chord),
+        }
         self.answer(decision)
     }
 
@@ -210,10 +200,9 @@ impl App {
         self.asks.typed(self.now);
         match (chord.typed(), chord.action(Place::Input)) {
             (Some(c), _) => self.prompt.insert(c),
-            (None, Some(action)) => {
-                self.prompt.edit(action);
-            }
-            (None, None) => {}
+            (None, Some(Action::Edit(edit))) => self.prompt.edit(edit),
+            (None, Some(Action::Go(go))) => self.prompt.go(go),
+            (None, Some(_) | None) => {}
         }
     }
 
@@ -228,7 +217,7 @@ impl App {
         let mut decision = None;
         match (chord.typed(), chord.action(Place::Dialog)) {
             (Some(c), _) => because.push(c),
-            (None, Some(Action::DeleteBack)) => drop(because.pop()),
+            (None, Some(Action::Edit(Edit::DeleteBack))) => drop(because.pop()),
             (None, Some(Action::Escape)) => ask.because = None,
             (None, Some(Action::Enter)) => {
                 let reason = Some(because.trim().to_owned()).filter(|reason| !reason.is_empty());
@@ -259,42 +248,49 @@ impl App {
         match action {
             Action::Enter => return self.enter(),
             Action::EndOfInput if self.prompt.is_empty() => return vec![Effect::Quit],
-            Action::EndOfInput => drop(self.prompt.edit(Action::DeleteNext)),
+            Action::EndOfInput => self.prompt.edit(Edit::DeleteNext),
             Action::NextPane if self.complete() => {}
-            Action::First if self.prompt.is_empty() => {
+            Action::Go(Go::First) if self.prompt.is_empty() => {
                 self.screen.scroll.to_start(&self.transcript);
             }
-            Action::Last if self.prompt.is_empty() => self.screen.scroll.to_end(&self.transcript),
-            other => {
-                if !self.prompt.edit(other) {
-                    return self.common(other, armed);
-                }
+            Action::Go(Go::Last) if self.prompt.is_empty() => {
+                self.screen.scroll.to_end(&self.transcript);
             }
+            Action::Go(go) => self.prompt.go(go),
+            Action::Edit(edit) => self.prompt.edit(edit),
+            other => return self.common(other, armed),
         }
         Vec::new()
     }
 
     fn pane_key(&mut self, chord: Chord, armed: Option<Again>) -> Vec<Effect> {
-        let Some(action) = chord.action(Place::Pane) else {
-            return Vec::new();
-        };
-        let step = match action {
-            Action::Up => -1,
-            Action::Down => 1,
-            _ => 0,
-        };
-        match (action, self.screen.focus) {
-            (Action::Up | Action::Down, Pane::Log) => self.log_by(-step),
-            (Action::Up | Action::Down, _) => self.screen.scroll.by(&self.transcript, step),
-            (Action::First, Pane::Log) => self.screen.log_up = usize::MAX,
-            (Action::Last, Pane::Log) => self.screen.log_up = 0,
-            (Action::First, _) => self.screen.scroll.to_start(&self.transcript),
-            (Action::Last, _) => self.screen.scroll.to_end(&self.transcript),
-            (Action::Maximise, _) => self.screen.alone = !self.screen.alone,
-            (Action::ToInput, _) => self.focus(Pane::Input),
-            (other, _) => return self.common(other, armed),
+        match chord.action(Place::Pane) {
+            Some(Action::Go(go)) if self.screen.focus == Pane::Log => self.go_log(go),
+            Some(Action::Go(go)) => self.go_conversation(go),
+            Some(other) => return self.common(other, armed),
+            None => {}
         }
         Vec::new()
+    }
+
+    fn go_log(&mut self, go: Go) {
+        match go {
+            Go::Up => self.log_by(1),
+            Go::Down => self.log_by(-1),
+            Go::First => self.screen.log_up = usize::MAX,
+            Go::Last => self.screen.log_up = 0,
+            Go::Left | Go::Right => {}
+        }
+    }
+
+    fn go_conversation(&mut self, go: Go) {
+        match go {
+            Go::Up => self.screen.scroll.by(&self.transcript, -1),
+            Go::Down => self.screen.scroll.by(&self.transcript, 1),
+            Go::First => self.screen.scroll.to_start(&self.transcript),
+            Go::Last => self.screen.scroll.to_end(&self.transcript),
+            Go::Left | Go::Right => {}
+        }
     }
 
     /// What keys do alike in the input and in the panes.
@@ -305,7 +301,14 @@ impl App {
             Action::NextPane => self.focus(view::pane_beside(&self.screen, 1)),
             Action::PreviousPane => self.focus(view::pane_beside(&self.screen, -1)),
             Action::Escape => return self.escape(armed),
-            _ => {}
+            Action::Maximise => self.screen.alone = !self.screen.alone,
+            Action::ToInput => self.focus(Pane::Input),
+            Action::Screen(_)
+            | Action::Go(_)
+            | Action::Edit(_)
+            | Action::Answer(_)
+            | Action::Enter
+            | Action::EndOfInput => {}
         }
         Vec::new()
     }
