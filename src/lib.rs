@@ -4,6 +4,7 @@ pub mod context;
 pub mod event;
 pub mod message;
 pub mod model;
+pub mod replay;
 pub mod store;
 pub mod text;
 pub mod tools;

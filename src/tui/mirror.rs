@@ -20,7 +20,7 @@ pub(crate) use context::{Cell, Context, Mark, Sight};
 pub(crate) use label::tool_line;
 pub(crate) use log::{Log, Row, Source};
 pub(crate) use parts::{Kind, Parts};
-pub(crate) use run::{Changed, Check, Fired, Run, short};
+pub(crate) use run::{Changed, Check, Fired, ROWS, Run, short};
 
 use super::theme::Level;
 use apply::Tools;
