@@ -14,7 +14,8 @@ use std::time::Duration;
 use crossterm::event::KeyEvent;
 
 pub(crate) use ask::{Ask, Asks, Choice, Draft};
-pub(crate) use command::{Switch, TABLE as COMMANDS, completions};
+pub use command::Switch;
+pub(crate) use command::{TABLE as COMMANDS, completions};
 pub(crate) use scroll::{Flow, Scroll};
 pub(crate) use turn::Turn;
 
@@ -148,8 +149,8 @@ pub(crate) struct Screen {
     /// Whether the focused pane is shown alone.
     pub(crate) alone: bool,
     pub(crate) scroll: Scroll,
-    /// Rows that the log is scrolled up by.
-    pub(crate) log_up: usize,
+    /// Newest rows of the log that are scrolled out.
+    pub(crate) log_skip: usize,
     pub(crate) overlay: Option<Overlay>,
     pub(crate) hint: Option<Hint>,
     pub(crate) layout: Layout,
@@ -189,7 +190,8 @@ impl App {
             Msg::Started => self.turn.started(),
             Msg::StartFailed(why) => {
                 self.turn.ended();
-                self.transcript.warn(format!("The agent did not start: {why}"));
+                self.transcript
+                    .warn(format!("The agent did not start: {why}"));
             }
             Msg::Ended => {
                 self.turn.ended();
@@ -208,6 +210,8 @@ impl App {
         let layout = view::layout(self);
         let (width, height) = layout.conversation_size();
         self.screen.layout = layout;
+        let rows = self.mirror.log.len().saturating_sub(1);
+        self.screen.log_skip = self.screen.log_skip.min(rows);
         if width == 0 || height == 0 {
             return;
         }
@@ -291,6 +295,3 @@ impl App {
         });
     }
 }
-
-#[cfg(test)]
-mod tests;

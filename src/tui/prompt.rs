@@ -243,21 +243,13 @@ mod tests {
         prompt.paste("second\nline");
         prompt.take();
         prompt.paste("draft");
-        let seen: Vec<String> = [
-            Go::Up,
-            Go::Up,
-            Go::Up,
-            Go::Up,
-            Go::Down,
-            Go::Down,
-            Go::Down,
-        ]
-        .into_iter()
-        .map(|go| {
-            prompt.go(go);
-            prompt.draft()
-        })
-        .collect();
+        let seen: Vec<String> = [Go::Up, Go::Up, Go::Up, Go::Up, Go::Down, Go::Down, Go::Down]
+            .into_iter()
+            .map(|go| {
+                prompt.go(go);
+                prompt.draft()
+            })
+            .collect();
         assert_eq!(
             seen,
             [

@@ -224,7 +224,9 @@ impl Entry {
                 rows.extend(wrap("(incomplete)", room));
                 rows
             }
-            Kind::Note | Kind::Warning => wrap(clean(&self.text).trim_end(), width.saturating_sub(2)),
+            Kind::Note | Kind::Warning => {
+                wrap(clean(&self.text).trim_end(), width.saturating_sub(2))
+            }
             Kind::Tool(tool) => tool_rows(tool, &self.text, room),
             Kind::Compacted(figures) => figures.rows(width, &self.text),
         };
@@ -259,11 +261,7 @@ impl Compacted {
     fn rows(&self, width: usize, transcript: &str) -> Vec<String> {
         let head = format!("━━ Compacted · call {}", self.call);
         let messages = format!(" · {} messages → {}", self.messages.0, self.messages.1);
-        let sizes = format!(
-            " · {} → {}",
-            thousands(self.size.0),
-            thousands(self.size.1)
-        );
+        let sizes = format!(" · {} → {}", thousands(self.size.0), thousands(self.size.1));
         let mut first = head;
         for part in [sizes, messages] {
             if cells(&first) + cells(&part) + 3 <= width.saturating_sub(2) {

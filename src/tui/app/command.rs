@@ -17,19 +17,37 @@ pub(crate) enum Typed {
 
 /// On or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Switch {
+pub enum Switch {
+    /// On.
     On,
+    /// Off.
     Off,
 }
 
 /// Names, arguments and meanings, for the help.
 pub(crate) const TABLE: [(&str, &str, &str); 7] = [
     ("/help", "", "keys and commands"),
-    ("/demo", "NAME", "a demo in a fresh practice folder; without NAME the tour"),
-    ("/limit", "N", "the load line, in characters, from the next call on"),
-    ("/keep", "N", "how many of the newest results micro_compact keeps"),
+    (
+        "/demo",
+        "NAME",
+        "a demo in a fresh practice folder; without NAME the tour",
+    ),
+    (
+        "/limit",
+        "N",
+        "the load line, in characters, from the next call on",
+    ),
+    (
+        "/keep",
+        "N",
+        "how many of the newest results micro_compact keeps",
+    ),
     ("/learn", "on|off", "explain more, hold lamps longer"),
-    ("/compact", "", "put a summary in the place of the history now (asks)"),
+    (
+        "/compact",
+        "",
+        "put a summary in the place of the history now (asks)",
+    ),
     ("/quit", "", "leave; the session is kept"),
 ];
 
@@ -52,7 +70,10 @@ pub(crate) fn parse(draft: &str, demos: &[String]) -> Result<Typed, String> {
         ("/demo", [demo]) if demos.iter().any(|known| known == demo) => {
             Ok(Typed::Demo((*demo).to_owned()))
         }
-        ("/demo", [_]) => Err(format!("There is no such demo. Demos: {}.", demos.join(" "))),
+        ("/demo", [_]) => Err(format!(
+            "There is no such demo. Demos: {}.",
+            demos.join(" ")
+        )),
         ("/limit", [n]) => number(n, "/limit 30000").map(Typed::Limit),
         ("/keep", [n]) => number(n, "/keep 3").map(Typed::Keep),
         ("/learn", []) => Ok(Typed::Learn(None)),
@@ -116,10 +137,16 @@ mod tests {
             ("/c", Err("There is no /c. Near it: /compact.")),
             ("/compcat", Err("There is no /compcat. Near it: /compact.")),
             ("/compact now", Err("/compact takes nothing behind it.")),
-            ("/xyzzy", Err("There is no /xyzzy. /help lists the commands.")),
+            (
+                "/xyzzy",
+                Err("There is no /xyzzy. /help lists the commands."),
+            ),
             ("/demo", Ok(Typed::Demo("tour".to_owned()))),
             ("/demo micro", Ok(Typed::Demo("micro".to_owned()))),
-            ("/demo nine", Err("There is no such demo. Demos: tour micro.")),
+            (
+                "/demo nine",
+                Err("There is no such demo. Demos: tour micro."),
+            ),
             ("/limit 30,000", Ok(Typed::Limit(30_000))),
             ("/limit", Err("Type /limit N.")),
             (

@@ -69,18 +69,19 @@ impl App {
     }
 
     fn page(&mut self, pages: isize) {
-        let rows = isize::try_from(self.screen.layout.log.map_or(1, |area| area.height)).unwrap_or(1);
+        let rows =
+            isize::try_from(self.screen.layout.log.map_or(1, |area| area.height)).unwrap_or(1);
         if let Some(Overlay::Help(row)) = &mut self.screen.overlay {
             *row = row.saturating_add_signed(pages * 10);
         } else if self.screen.focus == Pane::Log && self.asks.front().is_none() {
-            self.log_by(-pages * rows);
+            self.log_by(pages * rows);
         } else {
             self.screen.scroll.page(&self.transcript, pages);
         }
     }
 
     fn log_by(&mut self, rows: isize) {
-        self.screen.log_up = self.screen.log_up.saturating_add_signed(rows);
+        self.screen.log_skip = self.screen.log_skip.saturating_add_signed(rows);
     }
 
     /// Ctrl+C: stops what runs, else clears the draft, else leaves at the second press.
@@ -177,7 +178,10 @@ impl App {
             Some(Action::Enter) => {
                 decision = ask.entered(draft);
                 if decision.is_none() && ask.because.is_none() {
-                    self.hint("the arrows choose an answer, Enter gives it", Again::Nothing);
+                    self.hint(
+                        "the arrows choose an answer, Enter gives it",
+                        Again::Nothing,
+                    );
                 }
             }
             Some(
@@ -273,12 +277,13 @@ impl App {
         Vec::new()
     }
 
+    /// The log has its newest row on top.
     fn go_log(&mut self, go: Go) {
         match go {
-            Go::Up => self.log_by(1),
-            Go::Down => self.log_by(-1),
-            Go::First => self.screen.log_up = usize::MAX,
-            Go::Last => self.screen.log_up = 0,
+            Go::Up => self.log_by(-1),
+            Go::Down => self.log_by(1),
+            Go::First => self.screen.log_skip = 0,
+            Go::Last => self.screen.log_skip = usize::MAX,
             Go::Left | Go::Right => {}
         }
     }

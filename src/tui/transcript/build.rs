@@ -39,7 +39,9 @@ impl Transcript {
             AgentEvent::StageFailed { stage, error, .. } => self.warn(failed(*stage, error)),
             AgentEvent::Notice { text } => self.note(text.clone()),
             AgentEvent::LimitsChanged { limits, reason } => self.limits(limits, reason),
-            AgentEvent::TurnFinished { end, error, .. } => self.turn_finished(*end, error.as_deref()),
+            AgentEvent::TurnFinished { end, error, .. } => {
+                self.turn_finished(*end, error.as_deref())
+            }
             AgentEvent::TurnStarted { .. }
             | AgentEvent::StageSkipped(_)
             | AgentEvent::StageStarted { .. }
@@ -214,8 +216,12 @@ impl Transcript {
 
     /// Changes the newest call of that id; where it stands.
     fn with_tool(&mut self, id: &str, change: impl FnOnce(&mut Tool)) -> Option<usize> {
-        let found = self.entries.iter_mut().enumerate().rev().find_map(|(at, entry)| {
-            match &mut entry.kind {
+        let found = self
+            .entries
+            .iter_mut()
+            .enumerate()
+            .rev()
+            .find_map(|(at, entry)| match &mut entry.kind {
                 Kind::Tool(tool) if tool.id == id => Some((at, tool, &mut entry.rows)),
                 Kind::Tool(_)
                 | Kind::User
@@ -223,8 +229,7 @@ impl Transcript {
                 | Kind::Compacted(_)
                 | Kind::Note
                 | Kind::Warning => None,
-            }
-        });
+            });
         let (at, tool, rows) = found?;
         change(tool);
         rows.clear();
@@ -237,18 +242,16 @@ fn failed(stage: Stage, error: &str) -> String {
         Stage::CompactHistory | Stage::ReactiveCompact => {
             format!("Summary failed: {error}. Nothing was replaced.")
         }
-        Stage::ToolResultBudget
-        | Stage::SnipCompact
-        | Stage::MicroCompact
-        | Stage::FitResults => format!("{} failed: {error}. Nothing was replaced.", stage.name()),
+        Stage::ToolResultBudget | Stage::SnipCompact | Stage::MicroCompact | Stage::FitResults => {
+            format!("{} failed: {error}. Nothing was replaced.", stage.name())
+        }
     }
 }
 
 fn reply_entry(at: (MessageId, usize), block: &ContentBlock) -> Option<Entry> {
     match block.kind() {
-        BlockKind::Text(text) => (!text.trim().is_empty()).then(|| {
-            Entry::new(Kind::Reply(Reply::Whole), Some(at), text.to_owned())
-        }),
+        BlockKind::Text(text) => (!text.trim().is_empty())
+            .then(|| Entry::new(Kind::Reply(Reply::Whole), Some(at), text.to_owned())),
         BlockKind::ToolUse { id, name, input } => Some(Entry::new(
             Kind::Tool(Tool {
                 id: id.to_owned(),

@@ -63,7 +63,11 @@ impl Drawing<'_> {
                 self.canvas.put((6, y), &text, look.warning());
             }
             Kind::Compacted(_) => {
-                let style = if row == 0 { look.strong() } else { Style::new() };
+                let style = if row == 0 {
+                    look.strong()
+                } else {
+                    Style::new()
+                };
                 self.canvas.put((2, y), &look.words(text), style);
             }
             Kind::Note => {

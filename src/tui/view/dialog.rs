@@ -5,7 +5,8 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use serde_json::Value;
 
-use super::paint::{Canvas, framed};
+use super::framed;
+use super::paint::Canvas;
 use crate::text::{clean, clean_line, thousands};
 use crate::tui::app::{App, Ask, Choice};
 use crate::tui::text::{cells, cut, wrap};
@@ -26,13 +27,12 @@ pub(super) fn draw(app: &App, ask: &Ask, area: Rect, frame: &mut Frame<'_>) {
         height,
         ..area
     };
-    let look = app.look;
     let behind = match app.asks.behind() {
         0 => String::new(),
         n => format!("   {n} more behind"),
     };
     let title = format!("May the model use {}?{behind}", clean_line(&ask.tool));
-    let mut canvas = framed(look, &title, place, frame.buffer_mut());
+    let mut canvas = framed(app, &title, place, frame.buffer_mut());
     let rows = canvas.height();
     let answers = rows.saturating_sub(1);
     let shown = answers.saturating_sub(usize::from(answers > 2));
@@ -48,7 +48,10 @@ pub(super) fn draw(app: &App, ask: &Ask, area: Rect, frame: &mut Frame<'_>) {
     let cursor = draw_answers(app, ask, &mut canvas, answers);
     if let Some(x) = cursor {
         let at = Position::new(
-            place.x.saturating_add(1 + x).min(place.right().saturating_sub(2)),
+            place
+                .x
+                .saturating_add(1 + x)
+                .min(place.right().saturating_sub(2)),
             place.bottom().saturating_sub(2),
         );
         if frame.area().contains(at) {
@@ -169,8 +172,10 @@ impl Lines {
         let left = clean.lines().count().saturating_sub(LINES);
         if left > 0 {
             let dots = self.look.dots();
-            self.rows
-                .push((format!("{sign}{dots} {} more lines", thousands(left)), style));
+            self.rows.push((
+                format!("{sign}{dots} {} more lines", thousands(left)),
+                style,
+            ));
         }
     }
 

@@ -4,8 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::Style;
 
+use super::framed;
 use super::layout::centred;
-use super::paint::{Canvas, framed};
+use super::paint::Canvas;
 use crate::tui::app::{App, COMMANDS};
 use crate::tui::keys::{Place, TABLE};
 use crate::tui::text::pad;
@@ -21,7 +22,7 @@ pub(super) fn draw(app: &App, row: usize, area: Rect, buf: &mut Buffer) {
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let size = Size::new(SIZE.width, SIZE.height.min(rows.saturating_add(2)));
     let area = centred(area, size);
-    let mut canvas = framed(app.look, "Help   arrows scroll, any other key closes", area, buf);
+    let mut canvas = framed(app, "Help   arrows scroll, any other key closes", area, buf);
     let first = row.min(lines.len().saturating_sub(canvas.height()));
     for (y, (text, style)) in lines.iter().skip(first).take(canvas.height()).enumerate() {
         put(&mut canvas, y, text, *style);

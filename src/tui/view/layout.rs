@@ -2,6 +2,7 @@
 
 use ratatui::layout::{Position, Rect, Size};
 
+use super::compact;
 use crate::tui::app::Pane;
 
 /// Under this nothing can be shown but a notice.
@@ -72,7 +73,7 @@ pub(crate) fn layout(area: Rect, wants: Wants) -> Layout {
     match mode {
         Mode::Notice => {}
         Mode::Tiny => rows(&mut layout, wants, 1),
-        Mode::Compact => rows(&mut layout, wants, 5),
+        Mode::Compact => rows(&mut layout, wants, compact::HEIGHT),
         Mode::Standard => panes(&mut layout, wants),
     }
     if wants.focus != Pane::Input && (wants.alone || layout.of(wants.focus).is_none()) {
@@ -241,14 +242,17 @@ fn panes(layout: &mut Layout, wants: Wants) {
     layout.conversation = Some(left);
 
     layout.load = Some(top(&mut right, 8));
-    layout.why = Some(bottom(&mut right, if right.height >= 26 { 8 } else { 5 }));
+    let why = if right.height >= 26 { 8 } else { 5 };
+    layout.why = Some(bottom(&mut right, why));
     layout.pipeline = Some(bottom(&mut right, 9));
     layout.messages = Some(right);
 }
 
 /// Gives everything between the header and the input to one pane.
 fn maximise(layout: &mut Layout, pane: Pane) {
-    let first = layout.header.map_or(layout.area.y, |header| header.bottom());
+    let first = layout
+        .header
+        .map_or(layout.area.y, |header| header.bottom());
     let last = layout.input.map_or(layout.area.bottom(), |input| input.y);
     let area = Rect {
         x: layout.area.x,
@@ -299,8 +303,16 @@ mod tests {
 
     #[test]
     fn each_size_has_its_mode() {
-        let modes = [(39, 10), (40, 9), (40, 10), (79, 24), (80, 24), (119, 40), (120, 30)]
-            .map(|(width, height)| of(width, height).mode);
+        let modes = [
+            (39, 10),
+            (40, 9),
+            (40, 10),
+            (79, 24),
+            (80, 24),
+            (119, 40),
+            (120, 30),
+        ]
+        .map(|(width, height)| of(width, height).mode);
         assert_eq!(
             modes,
             [
@@ -325,7 +337,11 @@ mod tests {
                 .chain(layout.header)
                 .chain(layout.status);
             let cells: u32 = areas.clone().map(Rect::area).sum();
-            assert_eq!(cells, u32::from(width) * u32::from(height), "{width}x{height}");
+            assert_eq!(
+                cells,
+                u32::from(width) * u32::from(height),
+                "{width}x{height}"
+            );
             for (at, one) in areas.clone().enumerate() {
                 for other in areas.clone().skip(at + 1) {
                     assert!(!one.intersects(other), "{one} {other}");

@@ -145,7 +145,9 @@ fn keys(app: &App) -> &'static str {
             "Enter send   F2 demo tour   Tab panes   F1 help   Ctrl+C quit"
         }
         Pane::Input => "Enter send   Alt+Enter newline   Tab panes   PgUp PgDn scroll   F1 help",
-        Pane::Conversation => "Up Down scroll   End follow   m alone   Tab next   i message   ? help",
+        Pane::Conversation => {
+            "Up Down scroll   End follow   m alone   Tab next   i message   ? help"
+        }
         Pane::Log => "Up Down scroll   End newest   m alone   Tab next   i message   ? help",
         Pane::Load | Pane::Messages | Pane::Pipeline | Pane::Why => {
             "m alone   Tab next   Esc back   i message   ? help"
