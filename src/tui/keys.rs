@@ -160,13 +160,13 @@ pub(crate) const TABLE: &[Binding] = {
             Everywhere,
             A::Escape,
             &[plain(K::Esc)],
-            "close, go back; while a turn runs, twice stops it",
+            "close, go back; twice stops a turn that runs",
         ),
         row(
             Everywhere,
             A::Screen(Screen::Interrupt),
             &[ctrl('c')],
-            "stop the turn; else clear the message; else, twice, quit",
+            "stop the turn, or clear the message, or (twice) quit",
         ),
         row(
             Everywhere,
@@ -247,13 +247,13 @@ pub(crate) const TABLE: &[Binding] = {
             Input,
             A::Go(Go::First),
             &[plain(K::Home)],
-            "start of the line; if empty, of the conversation",
+            "line start; of the conversation if nothing is written",
         ),
         row(
             Input,
             A::Go(Go::Last),
             &[plain(K::End)],
-            "end of the line; if empty, of the conversation",
+            "line end; of the conversation if nothing is written",
         ),
         row(
             Input,

@@ -16,7 +16,7 @@ use super::{Setup, begin};
 use crate::event::Handle;
 
 /// How long the script may wait for things to come to rest.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// The script of a printed screen.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -78,7 +78,7 @@ fn wrap_line(line: &str, width: usize, out: &mut Vec<String>) {
     }
     let mut current = String::new();
     let mut used = 0;
-    for word in line.split_word_bounds() {
+    for word in chunks(line) {
         let wide = cells(word);
         let blank = word.chars().all(char::is_whitespace);
         if used + wide <= width {
@@ -107,6 +107,45 @@ fn wrap_line(line: &str, width: usize, out: &mut Vec<String>) {
     }
     if used > 0 {
         out.push(current);
+    }
+}
+
+/// The pieces between which a line may break: runs of spaces, words with their punctuation, single wide characters.
+fn chunks(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let mut end = 0;
+        let mut last = None;
+        for (at, grapheme) in rest.grapheme_indices(true) {
+            let class = Class::of(grapheme);
+            if last.is_some_and(|last| last != class || last == Class::Wide) {
+                break;
+            }
+            last = Some(class);
+            end = at + grapheme.len();
+        }
+        let (chunk, behind) = rest.split_at(end);
+        rest = behind;
+        (!chunk.is_empty()).then_some(chunk)
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Space,
+    Narrow,
+    Wide,
+}
+
+impl Class {
+    fn of(grapheme: &str) -> Self {
+        if grapheme.chars().all(char::is_whitespace) {
+            Self::Space
+        } else if grapheme_cells(grapheme) > 1 {
+            Self::Wide
+        } else {
+            Self::Narrow
+        }
     }
 }
 
@@ -169,6 +208,7 @@ mod tests {
     fn lines_break_at_spaces_and_else_between_graphemes() {
         assert_eq!(wrap("the quick brown fox", 9), ["the quick", "brown fox"]);
         assert_eq!(wrap("  if x {\n    y\n}", 20), ["  if x {", "    y", "}"]);
+        assert_eq!(wrap("nothing to pay.", 14), ["nothing to", "pay."]);
         assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(wrap("漢字かな", 5), ["漢字", "かな"]);
         assert_eq!(wrap("", 5), [""]);

@@ -255,10 +255,10 @@ impl App {
             Action::EndOfInput => self.prompt.edit(Edit::DeleteNext),
             Action::NextPane if self.complete() => {}
             Action::Go(Go::First) if self.prompt.is_empty() => {
-                self.screen.scroll.to_start(&self.transcript);
+                self.screen.scroll.go_first(&self.transcript);
             }
             Action::Go(Go::Last) if self.prompt.is_empty() => {
-                self.screen.scroll.to_end(&self.transcript);
+                self.screen.scroll.go_last(&self.transcript);
             }
             Action::Go(go) => self.prompt.go(go),
             Action::Edit(edit) => self.prompt.edit(edit),
@@ -292,8 +292,8 @@ impl App {
         match go {
             Go::Up => self.screen.scroll.by(&self.transcript, -1),
             Go::Down => self.screen.scroll.by(&self.transcript, 1),
-            Go::First => self.screen.scroll.to_start(&self.transcript),
-            Go::Last => self.screen.scroll.to_end(&self.transcript),
+            Go::First => self.screen.scroll.go_first(&self.transcript),
+            Go::Last => self.screen.scroll.go_last(&self.transcript),
             Go::Left | Go::Right => {}
         }
     }
@@ -357,7 +357,7 @@ impl App {
             return self.pass_gate();
         }
         if command::is_command(draft) {
-            return self.command(draft.to_owned());
+            return self.command(draft);
         }
         if self.turn.over() {
             self.hint("there is no agent to send it to", Again::Nothing);
@@ -371,7 +371,7 @@ impl App {
 
     fn send(&mut self, text: String) -> Vec<Effect> {
         self.turn.request(text.clone());
-        self.screen.scroll.to_end(&self.transcript);
+        self.screen.scroll.go_last(&self.transcript);
         vec![Effect::Send(Command::Prompt(text))]
     }
 
@@ -392,8 +392,8 @@ impl App {
         limits.into_iter().chain(self.send(prompt)).collect()
     }
 
-    fn command(&mut self, draft: String) -> Vec<Effect> {
-        let typed = match command::parse(&draft, &self.demos) {
+    fn command(&mut self, draft: &str) -> Vec<Effect> {
+        let typed = match command::parse(draft, &self.demos) {
             Ok(typed) => typed,
             Err(why) => {
                 // The draft stays, so that it can be put right.

@@ -63,7 +63,7 @@ impl Scroll {
         let from = self.top.min(last);
         let to = from.saturating_add_signed(rows).min(last);
         if to >= last {
-            self.to_end(transcript);
+            self.go_last(transcript);
             return;
         }
         let seen = self.held.map_or_else(
@@ -84,12 +84,12 @@ impl Scroll {
     }
 
     /// To the first line.
-    pub(crate) fn to_start(&mut self, transcript: &Transcript) {
+    pub(crate) fn go_first(&mut self, transcript: &Transcript) {
         self.by(transcript, isize::MIN / 2);
     }
 
     /// To the end, following.
-    pub(crate) fn to_end(&mut self, transcript: &Transcript) {
+    pub(crate) fn go_last(&mut self, transcript: &Transcript) {
         self.held = None;
         self.top = transcript.height().saturating_sub(self.height);
     }

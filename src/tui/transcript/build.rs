@@ -40,7 +40,7 @@ impl Transcript {
             AgentEvent::Notice { text } => self.note(text.clone()),
             AgentEvent::LimitsChanged { limits, reason } => self.limits(limits, reason),
             AgentEvent::TurnFinished { end, error, .. } => {
-                self.turn_finished(*end, error.as_deref())
+                self.turn_finished(*end, error.as_deref());
             }
             AgentEvent::TurnStarted { .. }
             | AgentEvent::StageSkipped(_)
@@ -121,19 +121,12 @@ impl Transcript {
     }
 
     fn delta(&mut self, text: &str) {
-        let at = match self.streaming {
-            Some(at) => at,
-            None => {
-                self.push(Entry::new(
-                    Kind::Reply(Reply::Streaming),
-                    None,
-                    String::new(),
-                ));
-                let at = self.entries.len() - 1;
-                self.streaming = Some(at);
-                at
-            }
-        };
+        let at = self.streaming.unwrap_or_else(|| {
+            let reply = Kind::Reply(Reply::Streaming);
+            self.entries.push(Entry::new(reply, None, String::new()));
+            self.entries.len() - 1
+        });
+        self.streaming = Some(at);
         if let Some(entry) = self.entries.get_mut(at) {
             entry.text.push_str(text);
             entry.rows.clear();

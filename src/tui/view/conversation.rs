@@ -132,14 +132,14 @@ fn mark(look: Look, sight: Sight, kind: &Kind) -> Option<(&'static str, Style)> 
         Kind::Compacted(_) => Fill::Summary,
         Kind::Note | Kind::Warning => Fill::Frame,
     };
-    let fill = match sight {
+    let seen = match sight {
         Sight::Full => full,
         Sight::Preview => Fill::Previews,
         Sight::Placeholder => Fill::Placeholders,
         Sight::Summary => Fill::Summary,
         Sight::Summarised | Sight::Snipped | Sight::Gone => return None,
     };
-    Some((look.fill(fill), look.kind(fill)))
+    Some((look.fill(seen), look.kind(seen)))
 }
 
 /// The word for what became of a line; none where the model sees all of it.

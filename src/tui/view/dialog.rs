@@ -5,8 +5,8 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use serde_json::Value;
 
-use super::framed;
 use super::paint::Canvas;
+use super::{framed, over};
 use crate::text::{clean, clean_line, thousands};
 use crate::tui::app::{App, Ask, Choice};
 use crate::tui::text::{cells, cut, wrap};
@@ -32,7 +32,7 @@ pub(super) fn draw(app: &App, ask: &Ask, area: Rect, frame: &mut Frame<'_>) {
         n => format!("   {n} more behind"),
     };
     let title = format!("May the model use {}?{behind}", clean_line(&ask.tool));
-    let mut canvas = framed(app, &title, place, frame.buffer_mut());
+    let mut canvas = framed(&over(app), &title, place, frame.buffer_mut());
     let rows = canvas.height();
     let answers = rows.saturating_sub(1);
     let shown = answers.saturating_sub(usize::from(answers > 2));

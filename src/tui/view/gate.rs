@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::framed;
+use super::{framed, pane};
 use crate::text::clean;
 use crate::tui::app::App;
 use crate::tui::text::wrap;
@@ -27,7 +27,7 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
     let Some(say) = sentence(app) else {
         return;
     };
-    let mut canvas = framed(app, TITLE, area, buf);
+    let mut canvas = framed(&pane(app, None), TITLE, area, buf);
     let say = app.look.words(say);
     for (y, line) in wrap(&clean(&say), canvas.width().saturating_sub(2))
         .iter()

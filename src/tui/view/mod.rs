@@ -194,14 +194,18 @@ fn pane(app: &App, part: Option<Part>) -> Pane<'_> {
     }
 }
 
-/// A frame over what is already drawn, emptied first.
-fn framed<'b>(app: &App, title: &str, area: Rect, buf: &'b mut Buffer) -> Canvas<'b> {
-    let area = area.intersection(buf.area);
-    Clear.render(area, buf);
-    let pane = Pane {
+/// What lies over the panes has the keys.
+fn over(app: &App) -> Pane<'_> {
+    Pane {
         focus: Focus::Here,
         ..pane(app, None)
-    };
+    }
+}
+
+/// A frame over what is already drawn, emptied first.
+fn framed<'b>(pane: &Pane<'_>, title: &str, area: Rect, buf: &'b mut Buffer) -> Canvas<'b> {
+    let area = area.intersection(buf.area);
+    Clear.render(area, buf);
     pane.framed(title, area, buf)
 }
 
