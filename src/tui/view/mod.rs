@@ -5,7 +5,11 @@ pub(crate) mod load;
 pub(crate) mod log;
 pub(crate) mod messages;
 mod paint;
+#[cfg(test)]
+mod panes_tests;
 pub(crate) mod pipeline;
+#[cfg(test)]
+pub(crate) mod shot;
 pub(crate) mod why;
 
 pub(crate) use paint::Pane;
