@@ -7,7 +7,6 @@ mod apply;
 mod context;
 mod label;
 mod log;
-mod parts;
 mod run;
 
 use std::collections::VecDeque;
@@ -19,7 +18,6 @@ use crate::message::Usage;
 pub(crate) use context::{Cell, Context, Mark, Sight};
 pub(crate) use label::tool_line;
 pub(crate) use log::{Log, Row, Source};
-pub(crate) use parts::{Kind, Parts};
 pub(crate) use run::{Changed, Check, Fired, ROWS, Run, short};
 
 use super::theme::Level;

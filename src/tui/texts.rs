@@ -4,6 +4,8 @@
 
 mod caption;
 
+use std::fmt::Write as _;
+
 use crate::context::{Limits, Stage};
 use crate::event::TurnEnd;
 use crate::message::Usage;
@@ -188,7 +190,7 @@ pub(crate) fn usage(usage: &Usage, sent: Option<usize>) -> Option<String> {
     );
     if let (Some(sent), Some(tokens @ 1..)) = (sent, input) {
         let tenths = (sent as u64 * 10 + tokens / 2) / tokens;
-        text.push_str(&format!(" = {}.{} chars/token", tenths / 10, tenths % 10));
+        let _ = write!(text, " = {}.{} chars/token", tenths / 10, tenths % 10);
     }
     Some(text)
 }

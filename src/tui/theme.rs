@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use ratatui::style::{Color as Hue, Modifier, Style};
 use ratatui::symbols::border;
 
-use super::mirror::Kind;
+use crate::context::Kind;
 
 /// How the program draws: chosen once from options and environment, changed by `/ascii` and `/motion`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -294,7 +294,7 @@ impl Look {
 
     /// A sentence of the program with its signs in the set in use. Letters of any language stay.
     #[must_use]
-    pub(crate) fn words<'a>(self, text: &'a str) -> Cow<'a, str> {
+    pub(crate) fn words(self, text: &str) -> Cow<'_, str> {
         const SIGNS: [(char, &str); 20] = [
             ('→', "->"),
             ('≤', "<="),
@@ -365,6 +365,7 @@ impl Look {
 
     /// The selected row or cell.
     #[must_use]
+    #[expect(clippy::unused_self, reason = "every style is asked for in one way")]
     pub(crate) fn selection(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
@@ -389,6 +390,7 @@ impl Look {
 
     /// Words that lead: a title, a name.
     #[must_use]
+    #[expect(clippy::unused_self, reason = "every style is asked for in one way")]
     pub(crate) fn strong(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::run::{Check, Fired, short};
-use super::{Changed, Kind, Mirror, Row, Session, Source, Work, tool_line};
-use crate::context::{Item, Reason, Stage};
+use super::{Changed, Mirror, Row, Session, Source, Work, tool_line};
+use crate::context::{Item, Kind, Reason, Stage};
 use crate::event::{AgentEvent, Envelope, SkippedBy, StageReport, StageSkipped, TurnEnd};
 use crate::message::Usage;
 use crate::text::{clean_line, thousands};
@@ -176,7 +176,7 @@ impl Mirror {
         self.begin(skipped.call);
         let lamp = match (skipped.by, &skipped.skip.reason) {
             (SkippedBy::User, _) => Lamp::Skipped,
-            (SkippedBy::Rule, Reason::NotSaved { .. }) => Lamp::Failed,
+            (SkippedBy::Rule, Reason::NotSaved { .. } | Reason::Refused) => Lamp::Failed,
             (SkippedBy::Rule, _) => Lamp::Unneeded,
         };
         let text = clean_line(&skipped.reason);
@@ -196,9 +196,11 @@ impl Mirror {
         self.begin(report.call);
         let largest = self.largest(report);
         let paths_lost = self.paths_lost(report);
-        let gone = self
-            .context
-            .rewrite(report.stage, &report.touched, &report.after);
+        let gone = self.context.rewrite(
+            report.stage,
+            (&report.touched, &report.files),
+            &report.after,
+        );
         self.context.set_size(report.size_after);
         let mut fired = fired(report, gone);
         fired.paths_lost = paths_lost;

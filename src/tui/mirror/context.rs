@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::parts::{self, Kind, Parts};
 use super::run::Changed;
-use crate::context::{History, Item, MessageId, Stage, Touched};
+use crate::context::{
+    History, Item, Kind, MessageId, Parts, RESULTS_DIR, Saved, Stage, Touched, letter,
+};
 
 /// What the model still sees of something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub(crate) struct Cell {
     pub(crate) parts: Parts,
     /// The kind that it is mostly made of, the frame left out: its letter.
     pub(crate) kind: Kind,
+    /// Its letter on the map.
+    pub(crate) letter: char,
     /// Whether it is a snip marker.
     pub(crate) marker: bool,
     /// Whether a result in it was replaced by a note before the model had read it.
@@ -83,8 +86,11 @@ pub(crate) struct Context {
     fades: HashMap<MessageId, Vec<Fade>>,
     /// What became of messages that left; the only thing here that grows with the session, by a few bytes each.
     left: HashMap<MessageId, Sight>,
+    /// What the messages hold together, without the list around them.
     parts: Parts,
     size: usize,
+    /// The persisted results that this session is known to have written, by name.
+    saved: Saved,
     /// First number that the newest request, and the one before it, did not have.
     sent: [u32; 2],
 }
@@ -97,14 +103,14 @@ impl Context {
             ..Self::default()
         };
         self.take(history);
-        self.size = parts::total(&self.parts);
+        self.size = history.size();
     }
 
     /// Adds a message at the end; `size` is that of the whole context then.
     pub(super) fn append(&mut self, item: Item, size: usize) {
         let at = self.history.items.len();
         let cell = self.cell(&item, at, &self.history);
-        self.parts = parts::with_message(&self.parts, &cell.parts, at);
+        self.parts += cell.parts;
         self.at.insert(item.id, at);
         self.history.next_id = self.history.next_id.max(item.id.0 + 1);
         self.history.items.push(item);
@@ -113,7 +119,19 @@ impl Context {
     }
 
     /// Takes the history that a stage left behind; says how many messages are gone, snip markers not counted.
-    pub(super) fn rewrite(&mut self, stage: Stage, touched: &[Touched], after: &History) -> usize {
+    pub(super) fn rewrite(
+        &mut self,
+        stage: Stage,
+        (touched, files): (&[Touched], &[String]),
+        after: &History,
+    ) -> usize {
+        let names = files
+            .iter()
+            .filter_map(|file| file.strip_prefix(RESULTS_DIR));
+        for name in names {
+            // Only the name counts here; what stands in the file is the agent's matter.
+            self.saved.record(name, "");
+        }
         for change in touched {
             self.fade(stage, change);
         }
@@ -178,7 +196,7 @@ impl Context {
                 Some((_, cell)) => cell.clone(),
                 None => self.cell(item, at, history),
             };
-            self.parts = parts::with_message(&self.parts, &cell.parts, at);
+            self.parts += cell.parts;
             self.at.insert(item.id, at);
             self.cells.push(cell);
         }
@@ -194,10 +212,21 @@ impl Context {
         self.size
     }
 
-    /// Its characters by kind; they add up to [`Context::size`].
+    /// Its characters by kind, in stack order; they add up to [`Context::size`].
     #[must_use]
-    pub(crate) fn parts(&self) -> &Parts {
-        &self.parts
+    pub(crate) fn by_kind(&self) -> [usize; 8] {
+        // The brackets of the list and the commas between the messages are frame too.
+        let list = 2 + 2 * self.cells.len().saturating_sub(1);
+        Kind::ALL.map(|kind| match kind {
+            Kind::Frame => self.parts.get(kind) + list,
+            Kind::Summary
+            | Kind::User
+            | Kind::Assistant
+            | Kind::Calls
+            | Kind::Results
+            | Kind::Previews
+            | Kind::Placeholders => self.parts.get(kind),
+        })
     }
 
     /// How many messages.
@@ -271,23 +300,24 @@ impl Context {
     fn cell(&self, item: &Item, at: usize, history: &History) -> Cell {
         let fades = self.fades.get(&item.id).map_or(&[][..], Vec::as_slice);
         let marker = history.markers.contains_key(&at);
-        let faded = |block: usize| {
-            fades
-                .iter()
-                .find(|fade| fade.block == block)
-                .map(|fade| fade.kind)
+        // Alone in a history it is measured alone: what a message costs must not grow with those before it.
+        let alone = History {
+            items: vec![item.clone()],
+            markers: history
+                .markers
+                .get(&at)
+                .map(|n| (0, *n))
+                .into_iter()
+                .collect(),
+            compacted: at == 0 && history.compacted,
+            ..History::default()
         };
-        let parts = parts::of_message(
-            &item.message,
-            parts::Written {
-                summary: at == 0 && history.compacted,
-                marker,
-            },
-            &faded,
-        );
+        let parts = Parts::of_message(&alone, &self.saved, 0);
+        let letter = letter(&alone, &self.saved, 0);
         Cell {
             id: item.id,
-            kind: parts.largest(),
+            kind: kind_of(letter),
+            letter,
             parts,
             marker,
             unseen: fades
@@ -295,4 +325,12 @@ impl Context {
                 .any(|fade| fade.unread && fade.kind == Kind::Placeholders),
         }
     }
+}
+
+/// The kind that a letter of the map stands for; a marker's characters count as placeholders.
+fn kind_of(letter: char) -> Kind {
+    Kind::ALL
+        .into_iter()
+        .find(|kind| kind.letter() == letter)
+        .unwrap_or(Kind::Placeholders)
 }

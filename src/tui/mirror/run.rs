@@ -1,8 +1,7 @@
 //! The stages before the newest call: what each found, did and said. A lamp stays lit until the next call's first stage.
 
 use super::difference;
-use super::parts::Kind;
-use crate::context::{Guards, MessageId, Stage, Trigger};
+use crate::context::{Guards, Kind, MessageId, Stage, Trigger};
 use crate::tui::theme::Lamp;
 
 /// The six stages, in the order of their rows.

@@ -155,7 +155,7 @@ fn said(stage: Stage, fired: &Fired, limits: &Limits) -> Vec<String> {
         Stage::FitResults => vec![
             format!(
                 "Unread results may fill {} chars of the line.",
-                thousands(share(limits.fit_share, limits.context_limit))
+                thousands(limits.unread_max())
             ),
             format!(
                 "The largest went to disk ({}); the model keeps a path and {} chars of each.",
@@ -199,7 +199,7 @@ fn micro(fired: &Fired, limits: &Limits) -> Vec<String> {
         (MicroWhen::OverLimit, _) => vec![format!(
             "micro shortened the oldest {} until the load was at most {}.",
             count(fired.results, "result", "results"),
-            thousands(share(limits.micro_target, limits.context_limit))
+            thousands(limits.micro_goal())
         )],
     }
 }
@@ -261,11 +261,6 @@ fn cost(run: &Run) -> Option<String> {
         .filter_map(|stage| run.check(*stage).fired.as_ref()?.first)
         .min()?;
     Some(format!("The prompt cache is lost from {first} on."))
-}
-
-/// `share` of `limit`, as the stages reckon it.
-fn share(share: f64, limit: usize) -> usize {
-    (share * limit as f64) as usize
 }
 
 /// What will happen, in parts that hold: `Next: m47 (3,107) becomes a placeholder at the next result; snip in 3 messages`.

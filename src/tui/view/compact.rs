@@ -80,14 +80,11 @@ fn kinds(canvas: &mut Canvas<'_>, y: usize, pane: &Pane<'_>) {
 
 fn map(canvas: &mut Canvas<'_>, y: usize, pane: &Pane<'_>) {
     let messages = pane.mirror.context.len();
-    let mut said = texts::count(messages, "msg", "msgs");
-    if pane.mirror.counts.snipped > 0 {
-        said.push_str(&format!(
-            ", {} snipped",
-            thousands(pane.mirror.counts.snipped)
-        ));
-    }
-    let said = format!("   {said}");
+    let said = texts::count(messages, "msg", "msgs");
+    let said = match pane.mirror.counts.snipped {
+        0 => format!("   {said}"),
+        snipped => format!("   {said}, {} snipped", thousands(snipped)),
+    };
     let room = canvas.width().saturating_sub(text::cells(&said));
     let window = messages::letters(canvas, (room, y), pane.mirror, pane.look);
     canvas.put((window.end(), y), &said, Style::new());

@@ -5,9 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::paint::Canvas;
+use crate::context::Kind as Fill;
 use crate::text::thousands;
 use crate::tui::app::App;
-use crate::tui::mirror::{Kind as Fill, Sight};
+use crate::tui::mirror::Sight;
 use crate::tui::text::{cells, cut};
 use crate::tui::texts::count;
 use crate::tui::theme::{Lamp, Look};

@@ -4,8 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::context::Kind;
 use crate::text::thousands;
-use crate::tui::mirror::{Kind, Mirror, Parts};
+use crate::tui::mirror::Mirror;
 use crate::tui::text;
 use crate::tui::theme::{Color, Glyphs, Level, Look};
 
@@ -78,7 +79,7 @@ fn before(mirror: &Mirror) -> Option<String> {
 pub(super) fn bar(canvas: &mut Canvas<'_>, at: (usize, usize), width: usize, pane: &Pane<'_>) {
     let look = pane.look;
     let (x, y) = at;
-    let bar = Bar::of(pane.mirror.context.parts(), pane.mirror.limit(), width);
+    let bar = Bar::of(&pane.mirror.context.by_kind(), pane.mirror.limit(), width);
     for (at, cell) in bar.cells.iter().enumerate() {
         let (glyph, style) = match cell {
             Slot::Line => (look.line(), look.strong()),
@@ -145,12 +146,12 @@ const SHORT: [&str; 8] = [
 fn legend(canvas: &mut Canvas<'_>, top: usize, pane: &Pane<'_>, names: &[&str; 8]) {
     let columns = if names == &LONG { 2 } else { 3 };
     let width = canvas.width() / columns;
-    let parts = pane.mirror.context.parts();
+    let sizes = pane.mirror.context.by_kind();
     for (at, (kind, name)) in Kind::ALL.into_iter().zip(names).enumerate() {
         let (x, y) = (at % columns * width, top + at / columns);
         let key = key(pane.look, kind);
         let behind = canvas.put((x, y), &key, pane.look.kind(kind));
-        let said = format!(" {name} {}", thousands(parts.of(kind)));
+        let said = format!(" {name} {}", thousands(sizes[at]));
         let room = (x + width).saturating_sub(behind + 1);
         let said = text::cut(&said, room, pane.look.dots());
         canvas.put((behind, y), &said, Style::new());
@@ -175,13 +176,12 @@ pub(super) fn legend_row(
     mirror: &Mirror,
     look: Look,
 ) -> usize {
-    let parts = mirror.context.parts();
     let mut letter = [0; 4];
-    for kind in Kind::ALL {
-        if parts.of(kind) == 0 {
+    for (kind, size) in Kind::ALL.into_iter().zip(mirror.context.by_kind()) {
+        if size == 0 {
             continue;
         }
-        let figure = format!(" {}  ", thousands(parts.of(kind)));
+        let figure = format!(" {}  ", thousands(size));
         if x + 1 + text::cells(figure.trim_end()) > canvas.width() {
             break;
         }
@@ -219,11 +219,10 @@ struct Bar {
 }
 
 impl Bar {
-    fn of(parts: &Parts, limit: usize, width: usize) -> Self {
-        let sizes = Kind::ALL.map(|kind| parts.of(kind));
+    fn of(sizes: &[usize; 8], limit: usize, width: usize) -> Self {
         let beyond = sizes.iter().sum::<usize>() * 5 > limit.max(1) * 6;
         let room = width - usize::from(beyond && width > 0);
-        let counts = counts(&sizes, limit, (width, room));
+        let counts = counts(sizes, limit, (width, room));
         let line = line_at(width);
         let mut cells: Vec<Slot> = Kind::ALL
             .into_iter()

@@ -6,8 +6,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::context::Kind;
 use crate::text::thousands;
-use crate::tui::mirror::{Cell, Kind, Mark, Mirror};
+use crate::tui::mirror::{Mark, Mirror};
 use crate::tui::text;
 use crate::tui::theme::Look;
 
@@ -96,18 +97,10 @@ pub(super) fn letters(
     canvas.put((0, y), &note, Style::new());
     let mut letter = [0; 4];
     for (column, cell) in (window.left..).zip(&cells[window.shown.clone()]) {
-        let letter = letter_of(cell).encode_utf8(&mut letter);
+        let letter = cell.letter.encode_utf8(&mut letter);
         canvas.put((column, y), letter, look.kind(cell.kind));
     }
     window
-}
-
-fn letter_of(cell: &Cell) -> char {
-    if cell.marker {
-        Mark::Marker.sign()
-    } else {
-        cell.kind.letter()
-    }
 }
 
 fn draw_bars(
@@ -167,7 +160,7 @@ fn newest(canvas: &mut Canvas<'_>, y: usize, pane: &Pane<'_>) -> usize {
         format!(
             "{} {} load {}",
             cell.id,
-            letter_of(cell),
+            cell.letter,
             thousands(cell.parts.total())
         )
     } else {

@@ -10,8 +10,12 @@ pub(crate) mod load;
 pub(crate) mod log;
 pub(crate) mod messages;
 mod paint;
+#[cfg(test)]
+mod panes_tests;
 pub(crate) mod pipeline;
 mod prompt;
+#[cfg(test)]
+pub(crate) mod shot;
 mod status;
 pub(crate) mod why;
 
