@@ -111,3 +111,6 @@ fn begin(setup: Setup) -> (Begin, Option<Tee>) {
     };
     (begin, setup.tee)
 }
+
+#[cfg(test)]
+mod tests;

@@ -116,12 +116,6 @@ impl Transcript {
         self.entries.push(entry);
     }
 
-    /// Whether nothing has happened.
-    #[cfg(test)]
-    pub(crate) fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
     /// Wraps what is not wrapped yet for panes of `width` cells.
     pub(crate) fn arrange(&mut self, width: usize) {
         if self.width != width {
@@ -205,12 +199,6 @@ impl Entry {
             text,
             rows: Vec::new(),
         }
-    }
-
-    /// The item's text as it came.
-    #[cfg(test)]
-    pub(crate) fn text(&self) -> &str {
-        &self.text
     }
 
     fn wrapped(&self, width: usize) -> Vec<String> {
