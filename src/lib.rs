@@ -22,6 +22,7 @@ pub mod session;
 pub mod store;
 pub mod text;
 pub mod tools;
+pub mod tui;
 
 use cli::{Cli, Command};
 
