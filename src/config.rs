@@ -6,6 +6,7 @@
 mod apply;
 mod file;
 mod key;
+mod rules;
 mod show;
 mod values;
 
@@ -19,6 +20,7 @@ use crate::context::{Limits, Profile};
 use crate::permission::Mode;
 
 pub use key::{Key, KeyForm};
+pub use rules::{keep_rule, kept_rules};
 pub use show::show;
 
 /// Every setting with its default and a comment; `plimsoll config --init` writes it.
