@@ -71,7 +71,9 @@ pub(super) async fn run(
 ) -> ToolOutput {
     let limit = call
         .timeout
-        .map_or(settings.bash_timeout, Duration::from_secs)
+        .map_or(settings.bash_timeout, |seconds| {
+            Duration::from_secs(seconds.max(1))
+        })
         .min(MAX_TIMEOUT);
     let mut running = match spawn(&call.command, root, settings) {
         Ok(running) => running,
@@ -82,9 +84,24 @@ pub(super) async fn run(
     answer(&end, open, limit, output)
 }
 
+/// Starts `command` in a bash, or in a plain shell where there is no bash.
 fn spawn(command: &str, root: &Path, settings: &ToolSettings) -> io::Result<Running> {
+    match spawn_in("bash", command, root, settings) {
+        Err(problem) if problem.kind() == io::ErrorKind::NotFound => {
+            spawn_in("sh", command, root, settings)
+        }
+        result => result,
+    }
+}
+
+fn spawn_in(
+    shell: &str,
+    command: &str,
+    root: &Path,
+    settings: &ToolSettings,
+) -> io::Result<Running> {
     let (reader, writer) = io::pipe()?;
-    let mut shell = Command::new("bash");
+    let mut shell = Command::new(shell);
     shell
         .arg("-c")
         .arg(command)
