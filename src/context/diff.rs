@@ -74,3 +74,45 @@ fn became(old: &Item, new: &Item, before: usize, after: usize) -> Change {
         Change::Rewritten { before, after }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Message;
+
+    #[test]
+    fn each_message_is_accounted_for() {
+        let mut before = History::new();
+        for text in ["a", "b", "c", "d", "e"] {
+            before.push(Arc::new(Message::user(text)));
+        }
+        let mut after = before.clone();
+        let id = after.fresh_id();
+        let message = Arc::new(Message::user("[snipped 2 messages]"));
+        after.items.splice(1..3, [Item { id, message }]);
+        after.items[2].message = Arc::new(Message::user("D"));
+        after.push(Arc::new(Message::user("f")));
+        assert_eq!(
+            diff(&before, &after),
+            [
+                Change::Kept {
+                    before: 0,
+                    after: 0
+                },
+                Change::Removed { before: 1 },
+                Change::Removed { before: 2 },
+                Change::Inserted { after: 1 },
+                Change::Rewritten {
+                    before: 3,
+                    after: 2
+                },
+                Change::Kept {
+                    before: 4,
+                    after: 3
+                },
+                Change::Inserted { after: 4 },
+            ]
+        );
+        assert_eq!(diff(&before, &History::new()).len(), 5);
+    }
+}

@@ -273,3 +273,74 @@ fn leaf_of(map: &Map<String, Value>, key: &str, value: &Value) -> usize {
         leaves(value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn push(history: &mut History, wire: Value) {
+        let message = Message::from_value(wire).unwrap();
+        history.push(Arc::new(message));
+    }
+
+    #[test]
+    fn every_block_goes_to_its_kind() {
+        let mut history = History::new();
+        push(
+            &mut history,
+            json!({"role": "user", "content": "sum'm'ary"}),
+        );
+        history.compacted = true;
+        push(
+            &mut history,
+            json!({"role": "user", "content": "[snipped 4 messages]\n\nAuthoritative request:\nfive!"}),
+        );
+        history.markers.insert(1, 4);
+        push(
+            &mut history,
+            json!({"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "sig"},
+                {"type": "text", "text": "ok\n"},
+                {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls", "n": 12}}]}),
+        );
+        let preview = "<persisted-output>\nFull output (9 characters): .task_outputs/tool-results/a.txt\n\
+                       Preview (first 1 characters):\nx\n</persisted-output>";
+        push(
+            &mut history,
+            json!({"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t1", "content": preview},
+                {"type": "tool_result", "tool_use_id": "t2", "content": PLACEHOLDER},
+                {"type": "tool_result", "tool_use_id": "t3", "content": [{"type": "text", "text": "abcd"},
+                    {"type": "image", "source": {"type": "base64", "data": "AAAA"}}]},
+                {"type": "text", "text": "todo"}]}),
+        );
+        let mut saved = Saved::default();
+        saved.record("a.txt", "123456789");
+        let parts = Parts::of(&history, &saved);
+        let base64 = "base64".len() + BASE64_CHARS;
+        let by_kind: Vec<(Kind, usize)> = Kind::ALL
+            .into_iter()
+            .map(|kind| (kind, parts.get(kind)))
+            .collect();
+        let frame = history.size() - (9 + 9 + 8 + 8 + 4 + base64 + preview.len() + 45 + 50);
+        assert_eq!(
+            by_kind,
+            [
+                (Kind::Summary, 9),
+                (Kind::User, 5 + 4),
+                (Kind::Assistant, 2 + 3 + 3),
+                (Kind::Calls, 4 + 2 + 2),
+                (Kind::Results, 4 + base64),
+                (Kind::Previews, preview.len()),
+                (Kind::Placeholders, 45 + 50),
+                (Kind::Frame, frame),
+            ]
+        );
+        let letters: String = (0..4).map(|at| letter(&history, &saved, at)).collect();
+        assert_eq!(letters, "S~AR");
+    }
+}

@@ -284,3 +284,121 @@ fn count(n: usize, what: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {what}{plural}", thousands(n))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_says_its_figures() {
+        let cases = [
+            (
+                Reason::UnderBudget {
+                    total: 3_870,
+                    max: 200_000,
+                },
+                "no: last results 3,870 ≤ 200,000",
+            ),
+            (Reason::NoResults, "no: last message has no tool results"),
+            (
+                Reason::NothingToPersist {
+                    largest: 29_000,
+                    threshold: 30_000,
+                    total: 240_000,
+                },
+                "no: largest result 29,000 ≤ 30,000, total 240,000 stays over",
+            ),
+            (
+                Reason::FewMessages {
+                    messages: 1,
+                    max: 50,
+                },
+                "no: 1 message ≤ 50",
+            ),
+            (
+                Reason::FewMessages {
+                    messages: 12,
+                    max: 50,
+                },
+                "no: 12 messages ≤ 50",
+            ),
+            (
+                Reason::OnlyTheMarker { messages: 51 },
+                "no: 51 messages, only the marker would go",
+            ),
+            (Reason::HeadMeetsTail, "no: head and tail meet"),
+            (Reason::CutSplitsPair, "no: cut would split a tool pair"),
+            (Reason::SnipOff, "off: max_messages 0"),
+            (
+                Reason::FewResults {
+                    results: 1,
+                    keep: 3,
+                },
+                "no: 1 result ≤ 3",
+            ),
+            (
+                Reason::FewResults {
+                    results: 2,
+                    keep: 3,
+                },
+                "no: 2 results ≤ 3",
+            ),
+            (
+                Reason::OlderAreShort { min: 120 },
+                "no: older results are all ≤ 120 chars",
+            ),
+            (Reason::OlderAreUnread, "no: older results are unread"),
+            (Reason::OlderAreNotText, "no: older results are not text"),
+            (
+                Reason::OutOfReach {
+                    could_free: 900,
+                    needed: 6_571,
+                },
+                "no: could free 900 of 6,571",
+            ),
+            (
+                Reason::UnderLimit {
+                    load: 50_000,
+                    limit: 50_000,
+                },
+                "no: load 50,000 ≤ 50,000",
+            ),
+            (Reason::KeepUnreadOff, "off: keep_unread"),
+            (Reason::WaitsForLoss, "waits for a first loss"),
+            (
+                Reason::UnreadFits {
+                    unread: 9_000,
+                    share: 25_000,
+                },
+                "no: unread 9,000 ≤ 25,000",
+            ),
+            (Reason::AlreadyCompacted, "no: already one [Compacted]"),
+            (
+                Reason::PausedByFailures { failures: 3 },
+                "paused: 3 summaries failed",
+            ),
+            (
+                Reason::PausedByFailures { failures: 1 },
+                "paused: 1 summary failed",
+            ),
+            (
+                Reason::StillOver { rounds: 3 },
+                "paused: still over after 3 rounds",
+            ),
+            (
+                Reason::NotSaved {
+                    error: "disk full".to_owned(),
+                },
+                "not saved: disk full; kept whole",
+            ),
+            (Reason::WaitsForRefusal, "waits for prompt_too_long"),
+            (
+                Reason::AlreadyRetried { retries: 1 },
+                "used: already retried once",
+            ),
+        ];
+        for (reason, text) in cases {
+            assert_eq!(reason.text(), text);
+        }
+    }
+}

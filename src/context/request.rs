@@ -54,8 +54,10 @@ pub fn parse_summary(text: &str) -> Option<(&str, String)> {
     let rest = rest.strip_prefix("\n\n")?.strip_prefix(REQUEST)?;
     // The summary is one line of JSON, so the last such heading is the real one.
     let at = rest.rfind(REFERENCE)?;
-    let summary = serde_json::from_str(&rest[at + REFERENCE.len()..]).ok()?;
-    Some((&rest[..at], summary))
+    let quoted = &rest[at + REFERENCE.len()..];
+    let summary: String = serde_json::from_str(quoted).ok()?;
+    let canonical = serde_json::to_string(&summary).ok()?;
+    (canonical == quoted).then_some((&rest[..at], summary))
 }
 
 /// A request as it is written down.

@@ -1,6 +1,7 @@
 //! What the program knows of the folder of persisted results, so that a pure stage can choose a file name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::persisted::base_name;
@@ -53,14 +54,16 @@ impl Saved {
 pub(super) struct Shelf<'a> {
     saved: &'a Saved,
     saves: Vec<Save>,
+    /// What the saves hold, by name.
+    written: HashMap<String, Digest>,
 }
 
 /// A place on the shelf for one text.
 pub(super) struct Place {
     /// The file's name.
     pub name: String,
-    /// Whether the file must be written, or stands there already with the same content.
-    is_new: bool,
+    /// The content of a file that must be written; `None` where it stands there already.
+    new: Option<Digest>,
 }
 
 impl<'a> Shelf<'a> {
@@ -68,37 +71,43 @@ impl<'a> Shelf<'a> {
         Self {
             saved,
             saves: Vec::new(),
+            written: HashMap::new(),
         }
     }
 
     /// The name under which `text`, a result of the call `tool_use_id`, can stand without taking another text's place.
     pub(super) fn find(&self, tool_use_id: &str, text: &str) -> Place {
+        let digest = LazyCell::new(|| Digest::of(text));
         let base = base_name(tool_use_id);
         let mut name = format!("{base}.txt");
         let mut number = 2_usize;
         loop {
-            if let Some(is_new) = self.holds(&name, text) {
-                return Place { name, is_new };
+            let same = self
+                .written
+                .get(&name)
+                .or_else(|| self.saved.known.get(&name))
+                .map(|there| *there == *digest);
+            match same {
+                Some(true) => {
+                    return Place { name, new: None };
+                }
+                None if !self.saved.taken.contains(&name) => {
+                    return Place {
+                        name,
+                        new: Some(*digest),
+                    };
+                }
+                Some(false) | None => {}
             }
             name = format!("{base}-{number}.txt");
             number += 1;
         }
     }
 
-    /// Whether `text` would be new under `name`; `None` if another text has the name.
-    fn holds(&self, name: &str, text: &str) -> Option<bool> {
-        if let Some(save) = self.saves.iter().find(|save| save.name == name) {
-            return (save.text == text).then_some(false);
-        }
-        if let Some(known) = self.saved.known.get(name) {
-            return (*known == Digest::of(text)).then_some(false);
-        }
-        (!self.saved.taken.contains(name)).then_some(true)
-    }
-
     /// Takes `place` for the text of `result`.
     pub(super) fn put(&mut self, place: Place, text: &str, result: &ResultRef<'_>) {
-        if place.is_new {
+        if let Some(digest) = place.new {
+            self.written.insert(place.name.clone(), digest);
             self.saves.push(Save {
                 name: place.name,
                 text: text.to_owned(),

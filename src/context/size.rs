@@ -126,10 +126,13 @@ pub(super) fn string_size(text: &str) -> usize {
     let mut tally = Tally::default();
     let mut rest = text;
     while !rest.is_empty() {
-        let ascii = rest
-            .bytes()
-            .position(|byte| !byte.is_ascii())
-            .unwrap_or(rest.len());
+        let ascii = if rest.is_ascii() {
+            rest.len() // found in a fraction of the time that looking for the first other byte takes
+        } else {
+            rest.bytes()
+                .position(|byte| !byte.is_ascii())
+                .unwrap_or(rest.len())
+        };
         tally.add_ascii(&rest.as_bytes()[..ascii]);
         rest = &rest[ascii..];
         let others = rest

@@ -177,9 +177,9 @@ impl Run<'_> {
             Outcome::Skipped(skip) => (false, skip.reason.text()),
             Outcome::NeedsSummary(plan) => {
                 let text = format!(
-                    "would summarise {} of {} messages, 1 API call ({} > {})",
-                    plan.older.len(),
-                    self.history.len(),
+                    "would summarise {} of {}, 1 API call ({} > {})",
+                    thousands(plan.older.len()),
+                    counted(self.history.len(), "message"),
                     thousands(self.history.size()),
                     thousands(self.limits.context_limit)
                 );
@@ -193,20 +193,23 @@ impl Run<'_> {
 
 /// What a stage did, in the words of the screen.
 fn fired_text(stage: Stage, before: &History, after: &History, touched: &[Touched]) -> String {
-    let count = touched.len();
-    let plural = if count == 1 { "" } else { "s" };
     match stage {
-        Stage::ToolResultBudget => format!("{count} saved to disk"),
+        Stage::ToolResultBudget => format!("{} saved to disk", thousands(touched.len())),
         Stage::SnipCompact => {
             let so_far: usize = after.markers.values().sum();
             let out = so_far.saturating_sub(before.markers.values().sum());
-            let plural = if out == 1 { "" } else { "s" };
-            format!("{out} msg{plural} out, {so_far} so far")
+            format!("{} out, {} so far", counted(out, "msg"), thousands(so_far))
         }
-        Stage::MicroCompact => format!("{count} result{plural} → placeholder"),
-        Stage::FitResults => format!("{count} unread → preview"),
+        Stage::MicroCompact => format!("{} → placeholder", counted(touched.len(), "result")),
+        Stage::FitResults => format!("{} unread → preview", thousands(touched.len())),
         Stage::CompactHistory | Stage::ReactiveCompact => String::new(),
     }
+}
+
+/// `1 message`, `2 messages`.
+fn counted(n: usize, what: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", thousands(n))
 }
 
 impl Report {
@@ -251,15 +254,15 @@ impl Report {
         )?;
         writeln!(
             out,
-            "{:<10}   {:>11}  {} → {} of {} ({} → {} messages, {} unread results)",
+            "{:<10}   {:>11}  {} → {} of {} ({} → {}, {})",
             "all",
             freed(before, after, true),
             thousands(before),
             thousands(after),
             thousands(limit),
             thousands(messages),
-            thousands(self.messages.len()),
-            thousands(self.unread)
+            counted(self.messages.len(), "message"),
+            counted(self.unread, "unread result")
         )?;
         for (name, text) in &self.files {
             let chars = thousands(text.chars().count());
@@ -303,15 +306,9 @@ fn freed(before: usize, after: usize, fired: bool) -> String {
 /// What guards kept, behind the reason.
 fn kept_text(guards: &Guards) -> String {
     let unread = (guards.unread > 0).then(|| format!("kept: {} unread", thousands(guards.unread)));
-    let paths = match guards.paths {
-        0 => None,
-        1 => Some("kept: 1 path".to_owned()),
-        paths => Some(format!("kept: {} paths", thousands(paths))),
-    };
+    let paths = (guards.paths > 0).then(|| format!("kept: {}", counted(guards.paths, "path")));
     let carried = guards.carried.then(|| "request carried on".to_owned());
-    [unread, paths, carried]
-        .into_iter()
-        .flatten()
-        .map(|text| format!("   {text}"))
-        .collect()
+    let mut kept = vec![String::new()];
+    kept.extend([unread, paths, carried].into_iter().flatten());
+    kept.join("   ")
 }

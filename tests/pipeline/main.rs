@@ -1,6 +1,12 @@
 //! The pipeline and `replay` from outside: every vector of the contract, and what always holds on random histories.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod faults;
+mod histories;
+mod plans;
+mod properties;
+mod replay;
+
 use std::fs;
 use std::path::PathBuf;
 
@@ -86,7 +92,7 @@ fn cut(value: &Value) -> String {
 
 #[test]
 fn every_value_has_its_size() {
-    let text = include_str!("vectors/sizes.json");
+    let text = include_str!("../vectors/sizes.json");
     let cases: Vec<Value> = serde_json::from_str(text).unwrap();
     for case in &cases {
         assert_eq!(
