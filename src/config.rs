@@ -6,6 +6,7 @@
 mod apply;
 mod file;
 mod key;
+mod rules;
 mod show;
 mod values;
 
@@ -16,10 +17,11 @@ use std::time::Duration;
 
 use crate::cli::Common;
 use crate::context::{Limits, Profile};
+use crate::permission::Mode;
 
 pub use key::{Key, KeyForm};
+pub use rules::{keep_rule, kept_rules};
 pub use show::show;
-pub use values::Permission;
 
 /// Every setting with its default and a comment; `plimsoll config --init` writes it.
 pub const TEMPLATE: &str = include_str!("../assets/config.toml");
@@ -54,7 +56,7 @@ pub struct Config {
     /// Whether plain http may go to other machines.
     pub allow_http: bool,
     /// What may run unasked.
-    pub permission: Permission,
+    pub permission: Mode,
     /// What was left out, and why: for the user.
     pub notices: Vec<String>,
     /// Where each setting that is no default came from.
@@ -207,7 +209,7 @@ impl Default for Config {
             stall_timeout: Duration::from_mins(5),
             bash_timeout: Duration::from_mins(2),
             allow_http: false,
-            permission: Permission::default(),
+            permission: Mode::default(),
             notices: Vec::new(),
             origins: BTreeMap::new(),
         }
@@ -305,6 +307,18 @@ impl Config {
         }
     }
 
+    /// Puts the pipeline's numbers that were typed behind `--set` over `limits` too.
+    ///
+    /// # Errors
+    /// If one does not fit.
+    pub fn again(&self, options: &Common, limits: &mut Limits) -> Result<(), ConfigError> {
+        let mut other = self.clone();
+        other.limits = limits.clone();
+        other.apply(from_options(options))?;
+        *limits = other.limits;
+        Ok(())
+    }
+
     /// Why the address must not be used as it is: plain http to another machine.
     #[must_use]
     pub fn refused_address(&self) -> Option<String> {
@@ -345,6 +359,15 @@ pub fn environment() -> Result<BTreeMap<&'static str, String>, ConfigError> {
         }
     }
     Ok(found)
+}
+
+/// The profile called `name`, typed behind `--profile`.
+///
+/// # Errors
+/// If there is none of that name.
+pub fn profile_of_option(name: &str) -> Result<Profile, ConfigError> {
+    let option = Origin::Option("--profile".to_owned());
+    values::one_of(&Raw::Text(name.to_owned())).map_err(|why| option.error(why))
 }
 
 /// Where the user's settings file is, or would be.

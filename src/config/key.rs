@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{Given, Raw};
+use crate::model::{self, Secret};
 
 /// A key for the server. No form of it that can be printed shows its text.
 #[derive(Clone, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub struct Key {
     pub form: KeyForm,
     /// Whether it is from the workspace's `.env` and not from the environment.
     pub from_dotenv: bool,
-    text: String,
+    secret: Secret,
 }
 
 /// How a key is sent.
@@ -45,10 +46,13 @@ impl KeyForm {
 }
 
 impl Key {
-    /// The text itself, for the header that carries it.
+    /// The key as the client sends it.
     #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.text
+    pub fn sent(&self) -> model::Key {
+        match self.form {
+            KeyForm::ApiKey => model::Key::ApiKey(self.secret.clone()),
+            KeyForm::Token => model::Key::Token(self.secret.clone()),
+        }
     }
 }
 
@@ -68,7 +72,7 @@ pub(super) fn choose(
         environment.get(form.variable()).map(|text| Key {
             form,
             from_dotenv: false,
-            text: text.clone(),
+            secret: Secret::new(text),
         })
     });
     own.or_else(|| {
@@ -81,7 +85,7 @@ pub(super) fn choose(
             Some(Key {
                 form,
                 from_dotenv: true,
-                text: text.clone(),
+                secret: Secret::new(text),
             })
         })
     })

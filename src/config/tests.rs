@@ -7,6 +7,7 @@ use clap::Parser;
 use super::*;
 use crate::cli::Cli;
 use crate::context::MicroWhen;
+use crate::model::{self, Secret};
 
 /// A workspace and a user's file in a folder of their own.
 struct Folder(tempfile::TempDir);
@@ -255,15 +256,15 @@ fn an_address_of_the_workspace_never_gets_the_users_key() {
     let config = pair.load(&[], &["--trust"]).unwrap();
     let key = config.key.as_ref().unwrap();
     assert_eq!(
-        (config.base_url.as_str(), key.reveal(), key.form),
-        (evil, "theirs", KeyForm::Token)
+        (config.base_url.as_str(), key.sent()),
+        (evil, model::Key::Token(Secret::new("theirs")))
     );
     let own = pair
         .load(&[("ANTHROPIC_API_KEY", "sk-own")], &["--trust"])
         .unwrap();
     assert_eq!(
-        (own.base_url, own.key.unwrap().reveal().to_owned()),
-        (default, "sk-own".to_owned())
+        (own.base_url, own.key.unwrap().sent()),
+        (default, model::Key::ApiKey(Secret::new("sk-own")))
     );
 }
 
@@ -271,7 +272,10 @@ fn an_address_of_the_workspace_never_gets_the_users_key() {
 fn a_key_of_the_workspace_goes_to_no_other_address() {
     let folder = Folder::new().with("work/.env", "ANTHROPIC_API_KEY=theirs");
     let alone = folder.load(&[], &["--trust"]).unwrap();
-    assert_eq!(alone.key.unwrap().reveal(), "theirs");
+    assert_eq!(
+        alone.key.unwrap().sent(),
+        model::Key::ApiKey(Secret::new("theirs"))
+    );
     let elsewhere = folder
         .load(&[], &["--trust", "--base-url", "https://other.example"])
         .unwrap();
@@ -286,20 +290,17 @@ fn a_key_of_the_workspace_goes_to_no_other_address() {
 fn a_project_cannot_allow_itself_more() {
     let wide = Folder::new().with(PROJECT, "permission = 'all'\nallow_http = true");
     let config = wide.load(&[], &["--trust"]).unwrap();
-    assert_eq!(
-        (config.permission, config.allow_http),
-        (Permission::Ask, false)
-    );
+    assert_eq!((config.permission, config.allow_http), (Mode::Ask, false));
     assert_eq!(config.notices.len(), 2);
     let narrow = Folder::new().with(PROJECT, "permission = 'read-only'");
     assert_eq!(
         narrow.load(&[], &["--trust"]).unwrap().permission,
-        Permission::ReadOnly
+        Mode::ReadOnly
     );
     let option = narrow
         .load(&[], &["--trust", "--permission", "all"])
         .unwrap();
-    assert_eq!(option.permission, Permission::All);
+    assert_eq!(option.permission, Mode::All);
 }
 
 #[test]

@@ -5,28 +5,12 @@ use std::time::Duration;
 
 use reqwest::Url;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Raw;
 
 /// The longest time that can be set: a day.
 const LONGEST: f64 = 86_400.0;
-
-/// What may run unasked, from the narrowest to the widest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Permission {
-    /// Reading in the workspace; all else is refused.
-    ReadOnly,
-    /// Reading; all else asks.
-    #[default]
-    Ask,
-    /// Reading and writing in the workspace.
-    Edits,
-    /// All in the workspace, and commands.
-    All,
-}
 
 pub(super) fn text(raw: &Raw) -> Result<String, String> {
     match text_or_none(raw)? {

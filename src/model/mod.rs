@@ -14,6 +14,7 @@ pub mod retry;
 pub mod scripted;
 mod secret;
 mod sse;
+mod summaries;
 #[cfg(test)]
 mod tests;
 mod too_long;
@@ -30,6 +31,7 @@ use crate::message::{ContentBlock, Message, StopReason, Usage};
 pub use anthropic::{AnthropicModel, Endpoint, Key};
 pub use retry::Retrying;
 pub use secret::Secret;
+pub use summaries::WithSummaries;
 
 /// Something that answers conversations.
 pub trait Model: Send + Sync {

@@ -24,8 +24,8 @@ use crate::tools::{Bash, Place, ToolCall, Workspace};
 /// How many characters of a path or command a reason quotes.
 const QUOTED: usize = 200;
 
-/// What may run unasked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What may run unasked, from the narrowest to the widest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Reading in the workspace; all else is refused.

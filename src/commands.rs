@@ -1,0 +1,92 @@
+//! The commands that need no agent: what they read, what they print, and which exit code that gives.
+
+use std::fmt::Write as _;
+use std::io::{Write as _, stdout};
+
+use anyhow::Context as _;
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use crate::Failed;
+use crate::cli::{Cli, Common, Format, Replay, ShowConfig};
+use crate::config::{self, Config, Sources};
+use crate::headless::escape_json;
+use crate::replay::Recording;
+use crate::text::clean;
+use crate::{demo, launch};
+
+/// A saved history through the pipeline. The user's own settings have no part in it: the same file gives the same
+/// report everywhere.
+pub(crate) fn replay(options: &Replay, common: &Common) -> Result<u8, Failed> {
+    let name = options.file.display();
+    let bytes = std::fs::read(&options.file).with_context(|| format!("{name}: cannot be read"))?;
+    let profile = match &common.profile {
+        Some(name) => config::profile_of_option(name)?,
+        None => crate::context::Profile::default(),
+    };
+    let sets: Vec<(String, String)> = common
+        .set
+        .iter()
+        .map(|set| (set.name.clone(), set.value.clone()))
+        .collect();
+    let report = Recording::parse_bytes(&bytes)
+        .and_then(|recording| recording.run(profile, &sets))
+        .with_context(|| name.to_string())?;
+    match options.format {
+        Format::Text => print(&clean(&report.to_text()))?,
+        Format::Json => print(&format!(
+            "{}\n",
+            escape_json(serde_json::to_string(&report)?)
+        ))?,
+    }
+    Ok(0)
+}
+
+/// The settings in force, or the file for them.
+pub(crate) fn config(options: &ShowConfig, common: &Common) -> Result<u8, Failed> {
+    if options.path || options.init {
+        let path =
+            config::user_file().context("this system has no folder for settings; set HOME")?;
+        if options.init {
+            config::init(&path)?;
+        }
+        print(&format!("{}\n", clean(&path.display().to_string())))?;
+        return Ok(0);
+    }
+    let config = Config::load(&Sources {
+        user_file: config::user_file(),
+        workspace: launch::workspace(common)?,
+        environment: config::environment()?,
+        options: common,
+    })?;
+    launch::say_notices(&config);
+    print(&clean(&config::show(&config)))?;
+    Ok(0)
+}
+
+/// Completions for a shell.
+pub(crate) fn completions(shell: Shell) -> Result<u8, Failed> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "plimsoll", &mut script);
+    stdout().write_all(&script)?;
+    Ok(0)
+}
+
+/// The demos, a line each.
+pub(crate) fn list_demos() -> Result<u8, Failed> {
+    let demos = demo::list()?;
+    let width = demos.iter().map(|demo| demo.name.len()).max().unwrap_or(0);
+    let mut lines = String::new();
+    for demo in demos {
+        // Writing to a string cannot fail.
+        let _ = writeln!(lines, "{:width$}  {}", demo.name, demo.about);
+    }
+    print(&lines)?;
+    Ok(0)
+}
+
+pub(crate) fn print(text: &str) -> std::io::Result<()> {
+    let mut out = stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}

@@ -1,0 +1,167 @@
+//! Puts an agent together from the settings: model, tools, permission, stores and session log.
+
+use std::collections::BTreeMap;
+use std::io::{Write, stderr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+
+use crate::agent::{AgentConfig, Questions};
+use crate::cli::Common;
+use crate::config::{self, Config, Origin, Sources};
+use crate::demo::{self, Demo};
+use crate::model::{AnthropicModel, Endpoint, Key, Model, Retrying, WithSummaries};
+use crate::permission::{Mode, Policy};
+use crate::session::{Header, Session};
+use crate::store::{FsStore, MemStore, Store};
+use crate::text::clean;
+use crate::tools::{ToolSettings, Tools, Workspace};
+
+/// How long work that cannot be stopped may hold up the end.
+pub(crate) const GRACE: Duration = Duration::from_millis(200);
+
+/// The folder to work in, its links resolved.
+pub(crate) fn workspace(common: &Common) -> anyhow::Result<PathBuf> {
+    let folder = match &common.workspace {
+        Some(folder) => folder.clone(),
+        None => std::env::current_dir().context("the current folder is gone")?,
+    };
+    let real = folder
+        .canonicalize()
+        .with_context(|| format!("{}: cannot work there", folder.display()))?;
+    anyhow::ensure!(
+        real.is_dir(),
+        "{}: cannot work there: it is no folder",
+        folder.display()
+    );
+    Ok(real)
+}
+
+/// What was left out of the settings, on standard error.
+pub(crate) fn say_notices(config: &Config) {
+    for notice in &config.notices {
+        // Nobody may be listening.
+        let _ = writeln!(stderr(), "plimsoll: {}", clean(notice));
+    }
+}
+
+/// The model of the settings, where there is a key and the address may be used.
+pub(crate) fn real_model(config: &Config) -> anyhow::Result<Arc<dyn Model>> {
+    let key = config.key.as_ref().context(
+        "there is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or use the scripted model with --offline",
+    )?;
+    if let Some(why) = config.refused_address() {
+        anyhow::bail!(why);
+    }
+    Ok(model(config, &key.sent()))
+}
+
+/// A demo with the settings for it. The user's own settings have no part in it, so that it is the same everywhere.
+pub(crate) fn demo(name: &str, common: &Common) -> anyhow::Result<(Config, Demo)> {
+    for (given, option) in [
+        (common.profile.is_some(), "--profile"),
+        (common.workspace.is_some(), "--workspace"),
+        (common.model.is_some(), "--model"),
+        (common.base_url.is_some(), "--base-url"),
+    ] {
+        anyhow::ensure!(
+            !given,
+            "a demo brings its own model, folder and profile: leave out {option}; single numbers can be changed with \
+             --set"
+        );
+    }
+    let mut demo = demo::prepare(name)?;
+    let mut config = Config::load(&Sources {
+        user_file: None,
+        workspace: demo.folder.clone(),
+        environment: BTreeMap::new(),
+        options: common,
+    })?;
+    if *config.origin("permission") == Origin::Default {
+        config.permission = Mode::All;
+    }
+    // What was typed is stronger than what the demo sets, at its start and later.
+    let later = demo
+        .gates
+        .iter_mut()
+        .filter_map(|gate| gate.limits.as_mut());
+    for limits in std::iter::once(&mut demo.limits).chain(later) {
+        config.again(common, limits)?;
+    }
+    config.profile = demo.profile;
+    config.limits.clone_from(&demo.limits);
+    Ok((config, demo))
+}
+
+/// The model of the settings, with another for summaries where they name one.
+fn model(config: &Config, key: &Key) -> Arc<dyn Model> {
+    let named = |name: &str| {
+        let endpoint = Endpoint {
+            base_url: config.base_url.clone(),
+            model: name.to_owned(),
+            key: Some(key.clone()),
+            max_tokens: config.max_tokens,
+            connect_timeout: config.connect_timeout,
+            stall_timeout: config.stall_timeout,
+            version: config.anthropic_version.clone(),
+        };
+        Arc::new(Retrying::new(
+            AnthropicModel::new(endpoint),
+            config.max_retries,
+        ))
+    };
+    match &config.summary_model {
+        Some(summary) => Arc::new(WithSummaries {
+            model: named(&config.model),
+            summaries: named(summary),
+        }),
+        None => named(&config.model),
+    }
+}
+
+/// An agent that works in `folder`, not yet started.
+pub(crate) fn agent(
+    config: &Config,
+    model: Arc<dyn Model>,
+    folder: &Path,
+    questions: Questions,
+) -> anyhow::Result<AgentConfig> {
+    let rules = config::kept_rules(&folder.display().to_string())?;
+    let header = Header::new(
+        folder.display().to_string(),
+        model.name().to_owned(),
+        config.profile,
+        config.limits.clone(),
+    );
+    Ok(AgentConfig {
+        model,
+        tools: Arc::new(tools(config, folder)?),
+        policy: Policy::new(config.permission, rules),
+        questions,
+        store: Arc::new(FsStore::in_workspace(folder)),
+        session: session(header)?,
+        profile: config.profile,
+        limits: config.limits.clone(),
+    })
+}
+
+/// The tools in `folder`.
+fn tools(config: &Config, folder: &Path) -> anyhow::Result<Tools> {
+    let settings = ToolSettings {
+        bash_timeout: config.bash_timeout,
+        ..ToolSettings::default()
+    };
+    Ok(Tools::new(Workspace::open(folder)?, settings))
+}
+
+/// A log for a session that begins now. Where the system has no place for it the session is kept in memory only.
+fn session(header: Header) -> anyhow::Result<Session> {
+    let Some(folder) = config::sessions_folder() else {
+        return Ok(Session::create(Arc::new(MemStore::new()), header)?);
+    };
+    let store: Arc<dyn Store> = Arc::new(FsStore::new(&folder));
+    Session::create(store, header)
+        .with_context(|| format!("{}: the session cannot be logged there", folder.display()))
+}

@@ -1,0 +1,297 @@
+//! The state of the screen and what every message does to it; what should happen outside comes back as effects.
+//!
+//! No drawing, no channel, no clock: time comes in with each message, as the time since the program started.
+
+mod ask;
+mod command;
+mod input;
+mod scroll;
+mod turn;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crossterm::event::KeyEvent;
+
+pub(crate) use ask::{Ask, Asks, Choice, Draft};
+pub use command::Switch;
+pub(crate) use command::{TABLE as COMMANDS, completions};
+pub(crate) use scroll::{Flow, Scroll};
+pub(crate) use turn::Turn;
+
+use super::mirror::Mirror;
+use super::prompt::Prompt;
+use super::theme::Look;
+use super::transcript::Transcript;
+use super::view::{self, Layout};
+use crate::event::{AgentEvent, Command, Envelope, Gate};
+
+/// How long a hint such as `Esc again to stop` holds.
+const HINT: Duration = Duration::from_secs(3);
+
+/// What comes in.
+#[derive(Debug)]
+pub(crate) enum Msg {
+    Key(KeyEvent),
+    /// Notches of the wheel, down if positive.
+    Wheel(isize),
+    Paste(String),
+    Resize(u16, u16),
+    Agent(Box<Envelope>),
+    /// The agent runs and takes commands.
+    Started,
+    /// The agent could not be started.
+    StartFailed(String),
+    /// The agent's events have ended.
+    Ended,
+    /// A frame was drawn.
+    Drawn,
+    /// Time has passed.
+    Tick,
+}
+
+/// What should happen outside.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Effect {
+    Send(Command),
+    Redraw,
+    Suspend,
+    Quit,
+    /// End, and begin anew with this demo.
+    SwitchTo(String),
+}
+
+/// A part of the screen that can have the focus.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Pane {
+    #[default]
+    Input,
+    Conversation,
+    Load,
+    Messages,
+    Pipeline,
+    Why,
+    Log,
+}
+
+impl Pane {
+    /// All, in the order of Tab.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Input,
+        Self::Conversation,
+        Self::Load,
+        Self::Messages,
+        Self::Pipeline,
+        Self::Why,
+        Self::Log,
+    ];
+}
+
+/// What lies over the panes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Overlay {
+    /// Keys and commands, from that row on.
+    Help(usize),
+    /// A yes-or-no question of the screen itself.
+    Confirm { question: String, then: Effect },
+}
+
+/// A line in the last row that goes away by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Hint {
+    pub(crate) text: String,
+    again: Again,
+    until: Duration,
+}
+
+/// What a second press of the same key would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Again {
+    Nothing,
+    Stop,
+    Quit,
+}
+
+/// What the screen starts with.
+#[derive(Debug, Default)]
+pub(crate) struct Begin {
+    pub(crate) look: Look,
+    pub(crate) learn: Option<Switch>,
+    pub(crate) first: Vec<String>,
+    pub(crate) gates: Vec<Gate>,
+    pub(crate) demos: Vec<String>,
+}
+
+/// The screen's state.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) look: Look,
+    pub(crate) learn: Switch,
+    pub(crate) mirror: Mirror,
+    pub(crate) transcript: Transcript,
+    pub(crate) prompt: Prompt,
+    pub(crate) asks: Asks,
+    pub(crate) turn: Turn,
+    pub(crate) gates: VecDeque<Gate>,
+    pub(crate) screen: Screen,
+    /// The time of the newest message.
+    pub(crate) now: Duration,
+    demos: Vec<String>,
+}
+
+/// What is shown where.
+#[derive(Debug, Default)]
+pub(crate) struct Screen {
+    pub(crate) size: (u16, u16),
+    pub(crate) focus: Pane,
+    /// The pane that Esc goes back to from the input.
+    last: Option<Pane>,
+    /// Whether the focused pane is shown alone.
+    pub(crate) alone: bool,
+    pub(crate) scroll: Scroll,
+    /// Newest rows of the log that are scrolled out.
+    pub(crate) log_skip: usize,
+    pub(crate) overlay: Option<Overlay>,
+    pub(crate) hint: Option<Hint>,
+    pub(crate) layout: Layout,
+}
+
+impl App {
+    pub(crate) fn new(begin: Begin) -> Self {
+        let mut transcript = Transcript::default();
+        for line in begin.first {
+            transcript.note(line);
+        }
+        Self {
+            look: begin.look,
+            learn: begin.learn.unwrap_or(Switch::Off),
+            mirror: Mirror::new(),
+            transcript,
+            prompt: Prompt::default(),
+            asks: Asks::default(),
+            turn: Turn::default(),
+            gates: begin.gates.into(),
+            screen: Screen::default(),
+            now: Duration::ZERO,
+            demos: begin.demos,
+        }
+    }
+
+    /// Takes in a message that came at `now`; hands out what should happen outside, in order.
+    pub(crate) fn update(&mut self, now: Duration, msg: Msg) -> Vec<Effect> {
+        self.now = now;
+        self.screen.hint.take_if(|hint| now >= hint.until);
+        match msg {
+            Msg::Key(key) => return self.key(key),
+            Msg::Wheel(notches) => self.wheel(notches),
+            Msg::Paste(text) => self.paste(&text),
+            Msg::Resize(width, height) => self.screen.size = (width, height),
+            Msg::Agent(envelope) => self.agent(&envelope),
+            Msg::Started => self.turn.started(),
+            Msg::StartFailed(why) => {
+                self.turn.ended();
+                self.transcript
+                    .warn(format!("The agent did not start: {why}"));
+            }
+            Msg::Ended => {
+                self.turn.ended();
+                self.asks.clear();
+                self.transcript
+                    .warn("The agent has ended. What was said is kept; Ctrl+C leaves.");
+            }
+            Msg::Drawn => self.asks.drawn(now),
+            Msg::Tick => {}
+        }
+        Vec::new()
+    }
+
+    /// Fits everything to the screen: called before a frame is drawn.
+    pub(crate) fn arrange(&mut self) {
+        let layout = view::layout(self);
+        let (width, height) = layout.conversation_size();
+        self.screen.layout = layout;
+        let rows = self.mirror.log.len().saturating_sub(1);
+        self.screen.log_skip = self.screen.log_skip.min(rows);
+        if width == 0 || height == 0 {
+            return;
+        }
+        self.transcript.arrange(width);
+        let flow = if self.turn.busy() {
+            Flow::Growing
+        } else {
+            Flow::Still
+        };
+        self.screen.scroll.arrange(&self.transcript, height, flow);
+    }
+
+    /// When something on the screen changes by itself next; `None` while nothing moves.
+    pub(crate) fn next_wake(&self) -> Option<Duration> {
+        let hint = self.screen.hint.as_ref().map(|hint| hint.until);
+        let question = self.asks.hears_at().filter(|&at| at > self.now);
+        [hint, question, self.turn.next_second(self.now)]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Whether nothing moves: no turn, no question that does not hear yet, no start that is awaited.
+    pub(crate) fn quiet(&self) -> bool {
+        if self.asks.front().is_some() {
+            return self.asks.hears(self.now);
+        }
+        !self.turn.busy() && !self.turn.starting()
+    }
+
+    fn agent(&mut self, envelope: &Envelope) {
+        self.mirror.apply(envelope);
+        self.transcript.apply(envelope);
+        if envelope.task.is_none() {
+            self.turn.apply(self.now, &envelope.event);
+        }
+        match &envelope.event {
+            AgentEvent::PermissionAsked {
+                id,
+                tool,
+                input,
+                reason,
+            } => {
+                self.asks.push(Ask::new(
+                    id.clone(),
+                    tool.clone(),
+                    input.clone(),
+                    reason.clone(),
+                ));
+            }
+            AgentEvent::PermissionAnswered { id, .. } => self.asks.remove(id),
+            AgentEvent::TurnFinished { .. } if envelope.task.is_none() => {
+                self.asks.clear();
+                self.screen.hint.take_if(|hint| hint.again == Again::Stop);
+            }
+            AgentEvent::SessionStarted(_)
+            | AgentEvent::TurnStarted { .. }
+            | AgentEvent::MessageAppended { .. }
+            | AgentEvent::StageSkipped(_)
+            | AgentEvent::StageStarted { .. }
+            | AgentEvent::StageFinished(_)
+            | AgentEvent::StageFailed { .. }
+            | AgentEvent::ModelCallStarted { .. }
+            | AgentEvent::TextDelta { .. }
+            | AgentEvent::Retrying { .. }
+            | AgentEvent::ModelCallFinished { .. }
+            | AgentEvent::ToolStarted { .. }
+            | AgentEvent::ToolFinished { .. }
+            | AgentEvent::TodosChanged { .. }
+            | AgentEvent::Notice { .. }
+            | AgentEvent::LimitsChanged { .. }
+            | AgentEvent::TurnFinished { .. } => {}
+        }
+    }
+
+    fn hint(&mut self, text: impl Into<String>, again: Again) {
+        self.screen.hint = Some(Hint {
+            text: text.into(),
+            again,
+            until: self.now + HINT,
+        });
+    }
+}

@@ -1,0 +1,173 @@
+//! What is typed behind a slash: one table of commands, and reading them.
+
+/// A command that was typed whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Typed {
+    Help,
+    Compact,
+    Quit,
+    /// A demo; the tour where none is named.
+    Demo(String),
+    /// The load line.
+    Limit(usize),
+    /// Newest results that stage 3 keeps.
+    Keep(usize),
+    Learn(Option<Switch>),
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+/// Names, arguments and meanings, for the help.
+pub(crate) const TABLE: [(&str, &str, &str); 7] = [
+    ("/help", "", "keys and commands"),
+    (
+        "/demo",
+        "NAME",
+        "a demo in a fresh practice folder; without NAME the tour",
+    ),
+    (
+        "/limit",
+        "N",
+        "the load line, in characters, from the next call on",
+    ),
+    (
+        "/keep",
+        "N",
+        "how many of the newest results micro_compact keeps",
+    ),
+    ("/learn", "on|off", "explain more, hold lamps longer"),
+    (
+        "/compact",
+        "",
+        "put a summary in the place of the history now (asks)",
+    ),
+    ("/quit", "", "leave; the session is kept"),
+];
+
+/// Whether `draft` is a command rather than a message: a slash and a word, not a path.
+pub(crate) fn is_command(draft: &str) -> bool {
+    let first = draft.split_whitespace().next().unwrap_or_default();
+    draft.starts_with('/') && !first[1..].contains('/')
+}
+
+/// Reads a command; the error says what would be right. Only whole names are taken, so that a slip never does harm.
+pub(crate) fn parse(draft: &str, demos: &[String]) -> Result<Typed, String> {
+    let mut words = draft.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let rest: Vec<&str> = words.collect();
+    match (name, rest.as_slice()) {
+        ("/help", []) => Ok(Typed::Help),
+        ("/compact", []) => Ok(Typed::Compact),
+        ("/quit", []) => Ok(Typed::Quit),
+        ("/demo", []) => Ok(Typed::Demo("tour".to_owned())),
+        ("/demo", [demo]) if demos.iter().any(|known| known == demo) => {
+            Ok(Typed::Demo((*demo).to_owned()))
+        }
+        ("/demo", [_]) => Err(format!(
+            "There is no such demo. Demos: {}.",
+            demos.join(" ")
+        )),
+        ("/limit", [n]) => number(n, "/limit 30000").map(Typed::Limit),
+        ("/keep", [n]) => number(n, "/keep 3").map(Typed::Keep),
+        ("/learn", []) => Ok(Typed::Learn(None)),
+        ("/learn", ["on"]) => Ok(Typed::Learn(Some(Switch::On))),
+        ("/learn", ["off"]) => Ok(Typed::Learn(Some(Switch::Off))),
+        (name, _) => Err(match TABLE.iter().find(|(known, ..)| *known == name) {
+            Some((name, "", _)) => format!("{name} takes nothing behind it."),
+            Some((name, argument, _)) => format!("Type {name} {argument}."),
+            None => unknown(name),
+        }),
+    }
+}
+
+/// Names that start with what is written, or all where nothing but the slash is.
+pub(crate) fn completions(draft: &str) -> impl Iterator<Item = &'static str> {
+    TABLE
+        .iter()
+        .map(|(name, ..)| *name)
+        .filter(move |name| name.starts_with(draft))
+}
+
+fn number(text: &str, example: &str) -> Result<usize, String> {
+    text.replace([',', '_'], "")
+        .parse()
+        .ok()
+        .filter(|&n| n > 0)
+        .ok_or_else(|| format!("A whole number of at least 1 is needed, as in {example}."))
+}
+
+fn unknown(name: &str) -> String {
+    let mut near: Vec<(usize, &str)> = TABLE
+        .iter()
+        .map(|(known, ..)| {
+            let distance = if known.starts_with(name) {
+                0
+            } else {
+                strsim::damerau_levenshtein(name, known)
+            };
+            (distance, *known)
+        })
+        .filter(|(distance, _)| *distance <= 2)
+        .collect();
+    near.sort_unstable();
+    let near: Vec<&str> = near.into_iter().map(|(_, name)| name).collect();
+    if near.is_empty() {
+        format!("There is no {name}. /help lists the commands.")
+    } else {
+        format!("There is no {name}. Near it: {}.", near.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_names_do_anything() {
+        let demos = ["tour".to_owned(), "micro".to_owned()];
+        let cases = [
+            ("/compact", Ok(Typed::Compact)),
+            ("/c", Err("There is no /c. Near it: /compact.")),
+            ("/compcat", Err("There is no /compcat. Near it: /compact.")),
+            ("/compact now", Err("/compact takes nothing behind it.")),
+            (
+                "/xyzzy",
+                Err("There is no /xyzzy. /help lists the commands."),
+            ),
+            ("/demo", Ok(Typed::Demo("tour".to_owned()))),
+            ("/demo micro", Ok(Typed::Demo("micro".to_owned()))),
+            (
+                "/demo nine",
+                Err("There is no such demo. Demos: tour micro."),
+            ),
+            ("/limit 30,000", Ok(Typed::Limit(30_000))),
+            ("/limit", Err("Type /limit N.")),
+            (
+                "/limit 0",
+                Err("A whole number of at least 1 is needed, as in /limit 30000."),
+            ),
+            ("/learn off", Ok(Typed::Learn(Some(Switch::Off)))),
+        ];
+        for (draft, expected) in cases {
+            assert_eq!(
+                parse(draft, &demos),
+                expected.map_err(str::to_owned),
+                "{draft}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_path_is_a_message() {
+        assert!(is_command("/compact"));
+        assert!(!is_command("/etc/hosts: what is it for?"));
+        assert!(!is_command("read /etc/hosts"));
+    }
+}

@@ -1,0 +1,469 @@
+//! The one loop: waits for a key, an event or the clock, lets the state take in all that is there, and draws once.
+//!
+//! Generic over where frames go and keys come from, so that tests and `--print` run all of it. The loop never waits for the
+//! agent: commands that it does not take yet stand in a queue here.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::Terminal;
+use ratatui::backend::Backend;
+use ratatui::layout::Rect;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::app::{App, Effect, Msg};
+use super::{End, Tee, view};
+use crate::event::{Command, Envelope, Handle};
+
+/// The least time between two frames that only the agent gave reason for.
+const FRAME: Duration = Duration::from_millis(50);
+/// Events taken in one go: keys are looked at in between.
+const EVENTS: usize = 512;
+/// Plain arrows ready at once that are a notch of the wheel.
+const NOTCH: usize = 3;
+/// How long the agent may take to end its session: after a signal, and else.
+const GRACE: [Duration; 2] = [Duration::from_millis(150), Duration::from_secs(3)];
+
+/// What a console hands in.
+#[derive(Debug)]
+pub(crate) enum Input {
+    Event(Event),
+    /// A signal that ends the program, by its number.
+    Signal(i32),
+    /// The program is asked to stop for a while.
+    Stop,
+    /// The program goes on and has the terminal again.
+    Resumed,
+    /// There is no more input.
+    End,
+}
+
+/// Where frames go and keys come from.
+pub(crate) trait Console {
+    type Backend: Backend;
+
+    fn terminal(&mut self) -> &mut Terminal<Self::Backend>;
+
+    /// A frame is complete.
+    fn commit(&mut self) -> io::Result<()>;
+
+    /// The next thing that comes in; registers the waker where there is none yet.
+    fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<Input>;
+
+    /// Gives the terminal back and stops the program's group; returns once it goes on.
+    fn suspend(&mut self) -> io::Result<()>;
+
+    /// Whether frames can be drawn now.
+    fn visible(&self) -> bool;
+
+    /// Nothing moves: whoever types by script may go on.
+    fn settled(&mut self);
+}
+
+/// The way to the agent.
+pub(crate) struct Link {
+    starting: Option<JoinHandle<anyhow::Result<Handle>>>,
+    handle: Option<Handle>,
+    outbox: VecDeque<Command>,
+    tee: Option<Tee>,
+}
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link")
+            .field("outbox", &self.outbox)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What woke the loop.
+enum Woken {
+    Input(Input),
+    Started(anyhow::Result<Handle>),
+    Sent,
+    Event(Option<Box<Envelope>>),
+    Time,
+}
+
+/// When the next frame is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    No,
+    /// As soon as the last one is old enough.
+    Soon,
+    Now,
+}
+
+impl Link {
+    /// Not started yet.
+    pub(crate) fn new(tee: Option<Tee>) -> Self {
+        Self {
+            starting: None,
+            handle: None,
+            outbox: VecDeque::new(),
+            tee,
+        }
+    }
+
+    /// Waits for what comes first of the agent's start, its taking a command, and its next event.
+    async fn next(&mut self) -> Woken {
+        if let Some(starting) = &mut self.starting {
+            let started = starting.await;
+            self.starting = None;
+            return Woken::Started(started.unwrap_or_else(|error| Err(error.into())));
+        }
+        let Some(handle) = &mut self.handle else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            biased;
+            permit = handle.commands.reserve(), if !self.outbox.is_empty() => {
+                match permit {
+                    Ok(permit) => {
+                        if let Some(command) = self.outbox.pop_front() {
+                            permit.send(command);
+                        }
+                    }
+                    // The agent is gone; its events say so.
+                    Err(_) => self.outbox.clear(),
+                }
+                Woken::Sent
+            }
+            event = handle.events.recv() => Woken::Event(event.map(Box::new)),
+        }
+    }
+
+    fn waiting(&self) -> bool {
+        self.starting.is_some()
+            || !self.outbox.is_empty()
+            || self
+                .handle
+                .as_ref()
+                .is_some_and(|handle| !handle.events.is_empty())
+    }
+
+    /// Ends the session; what it still says within the grace goes to the event log.
+    pub(crate) async fn close(mut self, end: &End) {
+        if let Some(starting) = self.starting.take() {
+            starting.abort();
+        }
+        let Some(mut handle) = self.handle.take() else {
+            return;
+        };
+        // A full channel is fine: dropping the sender ends the session too.
+        let _ = handle.commands.try_send(Command::Shutdown);
+        drop(handle.commands);
+        let grace = match end {
+            End::Signal(_) => GRACE[0],
+            End::Quit | End::SwitchTo(_) => GRACE[1],
+        };
+        let tee = &mut self.tee;
+        let rest = async {
+            while let Some(envelope) = handle.events.recv().await {
+                if let Some(tee) = tee {
+                    tee(&envelope);
+                }
+            }
+        };
+        // What does not end in time is ended with the process.
+        let _ = tokio::time::timeout(grace, rest).await;
+    }
+}
+
+/// Runs the screen until it ends. The agent is started once the first frame is drawn.
+pub(crate) async fn drive<C: Console>(
+    console: &mut C,
+    app: &mut App,
+    link: &mut Link,
+    start: impl Future<Output = anyhow::Result<Handle>> + Send + 'static,
+) -> anyhow::Result<End> {
+    let mut run = Run {
+        console,
+        app,
+        link,
+        began: Instant::now(),
+        drawn: None,
+        due: Due::Now,
+    };
+    run.draw()?;
+    run.link.starting = Some(tokio::spawn(start));
+    loop {
+        if let Some(end) = run.turn().await? {
+            return Ok(end);
+        }
+    }
+}
+
+struct Run<'a, C: Console> {
+    console: &'a mut C,
+    app: &'a mut App,
+    link: &'a mut Link,
+    began: Instant,
+    drawn: Option<Instant>,
+    due: Due,
+}
+
+impl<C: Console> Run<'_, C> {
+    /// Waits once, takes in all that is there, draws if it is time.
+    async fn turn(&mut self) -> anyhow::Result<Option<End>> {
+        if self.due == Due::No && self.app.quiet() && !self.link.waiting() {
+            self.console.settled();
+        }
+        let deadline = self.deadline();
+        let woken = tokio::select! {
+            biased;
+            input = poll_fn(|cx| self.console.poll_input(cx)) => Woken::Input(input),
+            woken = self.link.next() => woken,
+            () = sleep_until(deadline) => Woken::Time,
+        };
+        let mut end = match woken {
+            Woken::Input(input) => self.inputs(input).await?,
+            Woken::Started(Ok(handle)) => {
+                self.link.handle = Some(handle);
+                self.update(Msg::Started)?
+            }
+            Woken::Started(Err(why)) => self.update(Msg::StartFailed(format!("{why:#}")))?,
+            Woken::Sent => None,
+            Woken::Event(Some(envelope)) => self.events(envelope)?,
+            Woken::Event(None) => {
+                self.link.handle = None;
+                self.update(Msg::Ended)?
+            }
+            Woken::Time => {
+                if self.due == Due::Soon {
+                    self.due = Due::Now;
+                }
+                self.tick()?
+            }
+        };
+        // Another look at the keyboard: whatever came in belongs into the frame.
+        if end.is_none()
+            && let Some(input) = self.ready().await
+        {
+            end = self.inputs(input).await?;
+        }
+        if end.is_none() {
+            self.draw()?;
+        }
+        Ok(end)
+    }
+
+    /// The next input if it is there already. The task's own waker is kept registered: a console may keep only one.
+    async fn ready(&mut self) -> Option<Input> {
+        poll_fn(|cx| {
+            Poll::Ready(match self.console.poll_input(cx) {
+                Poll::Ready(input) => Some(input),
+                Poll::Pending => None,
+            })
+        })
+        .await
+    }
+
+    /// Takes in an input and all others that are ready, arrows that come in a burst as the wheel that they are.
+    async fn inputs(&mut self, first: Input) -> anyhow::Result<Option<End>> {
+        let mut arrows = Vec::new();
+        let mut next = Some(first);
+        while let Some(input) = next {
+            let ended = match input {
+                Input::Event(Event::Key(key)) if arrow(key).is_some() => {
+                    let turned = arrows
+                        .first()
+                        .is_some_and(|&first| arrow(first) != arrow(key));
+                    let end = if turned {
+                        self.arrows(&mut arrows)?
+                    } else {
+                        None
+                    };
+                    arrows.push(key);
+                    end
+                }
+                other => match self.arrows(&mut arrows)? {
+                    Some(end) => Some(end),
+                    None => self.input(other)?,
+                },
+            };
+            if ended.is_some() {
+                return Ok(ended);
+            }
+            next = self.ready().await;
+        }
+        self.arrows(&mut arrows)
+    }
+
+    fn input(&mut self, input: Input) -> anyhow::Result<Option<End>> {
+        match input {
+            Input::Event(Event::Key(key)) => self.update(Msg::Key(key)),
+            Input::Event(Event::Paste(text)) => self.update(Msg::Paste(text)),
+            Input::Event(Event::Resize(..)) => {
+                self.due = Due::Now;
+                Ok(None)
+            }
+            Input::Event(Event::Mouse(_) | Event::FocusGained | Event::FocusLost) => Ok(None),
+            Input::Signal(number) => Ok(Some(End::Signal(number))),
+            Input::Stop => self.effect(Effect::Suspend),
+            Input::Resumed => self.effect(Effect::Redraw),
+            Input::End => Ok(Some(End::Quit)),
+        }
+    }
+
+    /// Hands in arrows that were collected: one by one, or as notches where there are too many for fingers.
+    fn arrows(&mut self, keys: &mut Vec<KeyEvent>) -> anyhow::Result<Option<End>> {
+        let keys = std::mem::take(keys);
+        let Some(step) = keys.first().and_then(|&key| arrow(key)) else {
+            return Ok(None);
+        };
+        if keys.len() >= NOTCH {
+            let notches = isize::try_from(keys.len() / NOTCH).unwrap_or(1);
+            return self.update(Msg::Wheel(step * notches));
+        }
+        for key in keys {
+            if let Some(end) = self.update(Msg::Key(key))? {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    fn events(&mut self, first: Box<Envelope>) -> anyhow::Result<Option<End>> {
+        self.event(first)?;
+        for _ in 1..EVENTS {
+            let next = self
+                .link
+                .handle
+                .as_mut()
+                .map(|handle| handle.events.try_recv());
+            match next {
+                Some(Ok(envelope)) => self.event(Box::new(envelope))?,
+                Some(Err(_)) | None => break,
+            }
+        }
+        Ok(None)
+    }
+
+    fn event(&mut self, envelope: Box<Envelope>) -> anyhow::Result<()> {
+        if let Some(tee) = &mut self.link.tee {
+            tee(&envelope);
+        }
+        let before = self.due;
+        self.update(Msg::Agent(envelope))?;
+        self.due = if before == Due::Now {
+            Due::Now
+        } else {
+            Due::Soon
+        };
+        Ok(())
+    }
+
+    fn tick(&mut self) -> anyhow::Result<Option<End>> {
+        self.update(Msg::Tick)
+    }
+
+    fn update(&mut self, msg: Msg) -> anyhow::Result<Option<End>> {
+        self.due = Due::Now;
+        let now = self.now();
+        let mut end = None;
+        for effect in self.app.update(now, msg) {
+            end = end.or(self.effect(effect)?);
+        }
+        Ok(end)
+    }
+
+    fn effect(&mut self, effect: Effect) -> anyhow::Result<Option<End>> {
+        match effect {
+            Effect::Send(command) => self.link.outbox.push_back(command),
+            Effect::Quit => return Ok(Some(End::Quit)),
+            Effect::SwitchTo(demo) => return Ok(Some(End::SwitchTo(demo))),
+            Effect::Suspend => {
+                self.console.suspend()?;
+                self.repaint()?;
+            }
+            Effect::Redraw => self.repaint()?,
+        }
+        Ok(None)
+    }
+
+    /// Makes the next frame a whole one.
+    fn repaint(&mut self) -> anyhow::Result<()> {
+        self.due = Due::Now;
+        if !self.console.visible() {
+            return Ok(());
+        }
+        // Not `clear`: that asks the terminal where the cursor is, and the answer is lost to the keyboard.
+        let terminal = self.console.terminal();
+        let size = terminal.size().map_err(lost)?;
+        terminal
+            .resize(Rect::new(0, 0, size.width, size.height))
+            .map_err(lost)?;
+        Ok(())
+    }
+
+    fn draw(&mut self) -> anyhow::Result<()> {
+        let fresh = self.drawn.is_some_and(|at| at.elapsed() < FRAME);
+        let wait = match self.due {
+            Due::No => true,
+            Due::Soon => fresh,
+            Due::Now => false,
+        };
+        if wait || !self.console.visible() {
+            return Ok(());
+        }
+        self.due = Due::No;
+        let now = self.now();
+        let terminal = self.console.terminal();
+        terminal.autoresize().map_err(lost)?;
+        let area = terminal.get_frame().area();
+        if self.app.screen.size != (area.width, area.height) {
+            self.app.update(now, Msg::Resize(area.width, area.height));
+        }
+        self.app.arrange();
+        terminal
+            .draw(|frame| view::draw(self.app, frame))
+            .map_err(lost)?;
+        self.console.commit()?;
+        self.app.update(now, Msg::Drawn);
+        self.drawn = Some(Instant::now());
+        Ok(())
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// When to wake without anything coming in.
+    fn deadline(&self) -> Option<Instant> {
+        let frame = match (self.due, self.drawn) {
+            (Due::Soon, Some(drawn)) => Some(drawn + FRAME),
+            (Due::No | Due::Now, _) | (Due::Soon, None) => None,
+        };
+        let app = self.app.next_wake().map(|at| self.began + at);
+        [frame, app].into_iter().flatten().min()
+    }
+}
+
+fn lost(error: impl std::fmt::Display) -> anyhow::Error {
+    anyhow::anyhow!("the terminal cannot be drawn on: {error}")
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The direction of a plain arrow that was pressed.
+fn arrow(key: KeyEvent) -> Option<isize> {
+    if key.kind == KeyEventKind::Release || key.modifiers != KeyModifiers::NONE {
+        return None;
+    }
+    match key.code {
+        KeyCode::Up => Some(-1),
+        KeyCode::Down => Some(1),
+        _ => None,
+    }
+}

@@ -1,0 +1,300 @@
+//! The real terminal: taking it, giving it back step by step, stopping and going on, signals, panics.
+//!
+//! A frame is collected and goes out in one piece as a synchronized update. Nothing else of the program writes here.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::io::{self, IsTerminal, Write};
+use std::panic;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::task::{Context, Poll};
+
+use crossterm::cursor::Show;
+use crossterm::event::{
+    DisableBracketedPaste, EnableBracketedPaste, EventStream, KeyboardEnhancementFlags,
+    PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
+use crossterm::style::{Print, ResetColor, force_color_output};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{execute, queue};
+use futures_util::Stream;
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use rustix::process::{Signal as Posix, getpgrp, kill_current_process_group};
+use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::drive::{Console, Input};
+use super::theme::{Color, Look};
+
+/// Makes the wheel send arrow keys while the alternate screen is shown; the mouse itself is left to the terminal.
+const WHEEL_ON: &str = "\x1b[?1007h";
+const WHEEL_OFF: &str = "\x1b[?1007l";
+
+/// There is nothing to draw on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoTerminal {
+    /// Standard input or output is a file or a pipe.
+    #[error(
+        "the screen needs a terminal on standard input and output; `plimsoll run PROMPT` works without one"
+    )]
+    Redirected,
+    /// `TERM` says that the terminal can do nothing, or is not set.
+    #[error(
+        "this terminal cannot show a screen (TERM is `dumb` or not set); `plimsoll run PROMPT` works here"
+    )]
+    Dumb,
+}
+
+/// Whether there is a terminal that can show a screen.
+///
+/// # Errors
+/// If there is none; the text says what to do instead.
+pub fn check(term: Option<&str>) -> Result<(), NoTerminal> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err(NoTerminal::Redirected);
+    }
+    match term {
+        None | Some("" | "dumb") => Err(NoTerminal::Dumb),
+        Some(_) => Ok(()),
+    }
+}
+
+/// What a frame is made of until it is complete.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Frames(Arc<Mutex<Vec<u8>>>);
+
+impl Frames {
+    fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Write for Frames {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut frame = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        frame.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The terminal that the program was started in; given back when dropped.
+pub(crate) struct Tty {
+    terminal: Terminal<CrosstermBackend<Frames>>,
+    frames: Frames,
+    /// `None` while the terminal belongs to someone else.
+    keys: Option<EventStream>,
+    signals: Signals,
+}
+
+struct Signals {
+    ending: [(Signal, i32); 3],
+    stop: Signal,
+    resume: Signal,
+}
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        let ending = |kind: SignalKind| Ok::<_, io::Error>((signal(kind)?, kind.as_raw_value()));
+        Ok(Self {
+            ending: [
+                ending(SignalKind::terminate())?,
+                ending(SignalKind::hangup())?,
+                ending(SignalKind::interrupt())?,
+            ],
+            stop: signal(SignalKind::from_raw(Posix::TSTP.as_raw()))?,
+            resume: signal(SignalKind::from_raw(Posix::CONT.as_raw()))?,
+        })
+    }
+}
+
+impl Tty {
+    /// Takes the terminal.
+    pub(crate) fn enter(look: Look) -> io::Result<Self> {
+        let signals = Signals::new()?;
+        install_hook();
+        // `--color always` wins over NO_COLOR, which crossterm would obey by itself.
+        force_color_output(look.color == Color::Ansi);
+        take_terminal()?;
+        let frames = Frames::default();
+        let terminal = Terminal::new(CrosstermBackend::new(frames.clone()));
+        let terminal = terminal.inspect_err(|_| give_back())?;
+        Ok(Self {
+            terminal,
+            frames,
+            keys: Some(EventStream::new()),
+            signals,
+        })
+    }
+
+    /// Takes the terminal again, if this is the group that it belongs to.
+    fn resume(&mut self) -> io::Result<()> {
+        if self.keys.is_none() && foreground() {
+            take_terminal()?;
+            self.frames.take();
+            self.keys = Some(EventStream::new());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Tty {
+    fn drop(&mut self) {
+        if self.keys.take().is_some() {
+            give_back();
+        }
+    }
+}
+
+impl Console for Tty {
+    type Backend = CrosstermBackend<Frames>;
+
+    fn terminal(&mut self) -> &mut Terminal<Self::Backend> {
+        &mut self.terminal
+    }
+
+    fn commit(&mut self) -> io::Result<()> {
+        let frame = self.frames.take();
+        if frame.is_empty() {
+            return Ok(());
+        }
+        let mut out = io::stdout().lock();
+        let mut bytes = Vec::with_capacity(frame.len() + 16);
+        queue!(bytes, BeginSynchronizedUpdate)?;
+        bytes.extend_from_slice(&frame);
+        queue!(bytes, EndSynchronizedUpdate)?;
+        out.write_all(&bytes)?;
+        out.flush()
+    }
+
+    fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<Input> {
+        for (signal, number) in &mut self.signals.ending {
+            if signal.poll_recv(cx).is_ready() {
+                return Poll::Ready(Input::Signal(*number));
+            }
+        }
+        while self.signals.resume.poll_recv(cx).is_ready() {
+            let away = self.keys.is_none();
+            if self.resume().is_ok() && away && self.keys.is_some() {
+                return Poll::Ready(Input::Resumed);
+            }
+        }
+        if self.signals.stop.poll_recv(cx).is_ready() {
+            return Poll::Ready(Input::Stop);
+        }
+        let Some(keys) = &mut self.keys else {
+            return Poll::Pending;
+        };
+        match Pin::new(keys).poll_next(cx) {
+            Poll::Ready(Some(Ok(event))) => Poll::Ready(Input::Event(event)),
+            // The terminal is gone: what a hang-up says.
+            Poll::Ready(Some(Err(_)) | None) => {
+                Poll::Ready(Input::Signal(SignalKind::hangup().as_raw_value()))
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        if self.keys.take().is_none() {
+            return Ok(());
+        }
+        give_back();
+        kill_current_process_group(Posix::STOP)?;
+        self.resume()
+    }
+
+    fn visible(&self) -> bool {
+        self.keys.is_some()
+    }
+
+    fn settled(&mut self) {}
+}
+
+/// Whether the terminal takes its keys from this process's group; without that, reading or drawing would harm the shell.
+fn foreground() -> bool {
+    tcgetpgrp(io::stdin()).is_ok_and(|group| group == getpgrp())
+}
+
+fn take_terminal() -> io::Result<()> {
+    enable_raw_mode()?;
+    ACTIVE.store(true, std::sync::atomic::Ordering::SeqCst);
+    execute!(
+        io::stdout(),
+        EnterAlternateScreen,
+        EnableBracketedPaste,
+        Print(WHEEL_ON),
+        PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
+    )
+    .inspect_err(|_| give_back())
+}
+
+/// Undoes every mode, each by itself: one that fails keeps none of the others on.
+fn give_back() {
+    let mut out = io::stdout();
+    ACTIVE.store(false, std::sync::atomic::Ordering::SeqCst);
+    let _ = execute!(out, EndSynchronizedUpdate);
+    let _ = execute!(out, PopKeyboardEnhancementFlags);
+    let _ = execute!(out, Print(WHEEL_OFF));
+    let _ = execute!(out, DisableBracketedPaste);
+    let _ = execute!(out, ResetColor);
+    let _ = execute!(out, LeaveAlternateScreen);
+    let _ = execute!(out, Show);
+    // Keys that are still on their way were typed for the screen, not for the shell.
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+    let _ = disable_raw_mode();
+}
+
+/// Whether the terminal is taken.
+static ACTIVE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+/// What panicked elsewhere while the screen was up; said after it is gone.
+static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// Whether this thread is inside the screen's own loop.
+    static DRIVING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs the screen's loop so that a panic in it can be told from one elsewhere.
+pub(crate) async fn driving<T>(run: impl Future<Output = T>) -> T {
+    let mut run = pin!(run);
+    poll_fn(|cx| {
+        DRIVING.set(true);
+        let polled = run.as_mut().poll(cx);
+        DRIVING.set(false);
+        polled
+    })
+    .await
+}
+
+/// What panicked outside the loop since the last call.
+pub(crate) fn panics() -> Vec<String> {
+    std::mem::take(&mut PANICS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// A panic of the screen gives the terminal back before its message; one of another task must not write into the frame.
+fn install_hook() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !ACTIVE.load(std::sync::atomic::Ordering::SeqCst) {
+                before(info);
+            } else if DRIVING.get() {
+                give_back();
+                before(info);
+            } else {
+                let mut panics = PANICS.lock().unwrap_or_else(PoisonError::into_inner);
+                panics.push(info.to_string());
+            }
+        }));
+    });
+}

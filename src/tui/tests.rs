@@ -1,0 +1,8 @@
+//! The whole screen in paused time: keys and events in, frames and commands out.
+
+mod agent;
+mod desk;
+mod dialog;
+mod input;
+mod scroll;
+mod sizes;

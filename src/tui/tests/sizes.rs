@@ -1,0 +1,116 @@
+//! No size breaks the screen, whatever it shows.
+
+use crossterm::event::KeyCode;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use serde_json::json;
+
+use super::desk::sit;
+use crate::event::Gate;
+use crate::tui::app::{App, Begin, Msg};
+use crate::tui::theme::{Color, Glyphs, Look, Motion};
+use crate::tui::view;
+
+fn begin() -> Begin {
+    Begin {
+        first: vec!["Welcome to 漢字 and 👨‍👩‍👧‍👦.".to_owned()],
+        gates: vec![Gate {
+            say: "A gate with a sentence that is long enough to be wrapped more than once."
+                .to_owned(),
+            limits: None,
+            prompt: "go".to_owned(),
+        }],
+        ..Begin::default()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn any_size_survives_while_a_reply_streams_and_a_question_waits() {
+    sit((80, 24), begin(), |mut hands| async move {
+        hands.agent.begin("go").await;
+        hands.agent.tool("cargo test", &"x".repeat(62_000)).await;
+        hands.agent.says("some words 漢字 that stream\n").await;
+        let fresh = hands.rest().await;
+        for (width, height) in [
+            (1, 1),
+            (2, 1),
+            (10, 3),
+            (1, 60),
+            (300, 2),
+            (500, 200),
+            (80, 24),
+        ] {
+            hands.resize(width, height);
+            hands.agent.says("more\n").await;
+            hands.rest().await;
+        }
+        let after = hands.rest().await;
+        assert!(fresh.row("62,").contains("OVER by 12,"), "{}", fresh.text);
+        assert_eq!(
+            after.text.lines().take(11).collect::<Vec<_>>(),
+            fresh.text.lines().take(11).collect::<Vec<_>>()
+        );
+        hands
+            .agent
+            .asks("bash", json!({"command": "touch hit\n".repeat(40)}))
+            .await;
+        hands.key(KeyCode::F(1));
+        for (width, height) in [
+            (1, 1),
+            (2, 1),
+            (10, 3),
+            (1, 60),
+            (300, 2),
+            (500, 200),
+            (80, 24),
+        ] {
+            hands.resize(width, height);
+            hands.rest().await;
+        }
+        hands
+    })
+    .await;
+}
+
+#[test]
+fn every_small_screen_can_be_drawn_in_every_look() {
+    let looks = [
+        Look::default(),
+        Look {
+            glyphs: Glyphs::Ascii,
+            color: Color::None,
+            motion: Motion::Reduced,
+        },
+    ];
+    for look in looks {
+        let mut app = App::new(Begin { look, ..begin() });
+        for (width, height) in (0..60).flat_map(|width| (0..16).map(move |height| (width, height)))
+        {
+            let Ok(mut terminal) = Terminal::new(TestBackend::new(width, height));
+            app.update(std::time::Duration::ZERO, Msg::Resize(width, height));
+            app.arrange();
+            let Ok(_) = terminal.draw(|frame| view::draw(&app, frame));
+        }
+    }
+}
+
+#[test]
+fn the_ascii_look_draws_nothing_above_127() {
+    let look = Look {
+        glyphs: Glyphs::Ascii,
+        ..Look::default()
+    };
+    for (width, height) in [(60, 12), (80, 24), (120, 40)] {
+        let mut app = App::new(Begin {
+            look,
+            gates: begin().gates,
+            ..Begin::default()
+        });
+        let Ok(mut terminal) = Terminal::new(TestBackend::new(width, height));
+        app.update(std::time::Duration::ZERO, Msg::Resize(width, height));
+        app.arrange();
+        let Ok(_) = terminal.draw(|frame| view::draw(&app, frame));
+        let text = crate::tui::print::text(terminal.backend().buffer());
+        assert!(text.is_ascii(), "{text}");
+    }
+}

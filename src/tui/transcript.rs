@@ -1,0 +1,284 @@
+//! What happened, as items that can be drawn: the conversation as the person saw it, whatever the model still sees of it.
+//!
+//! Every item knows the message and block that it came from, so that a view can mark what became of it. Lines are wrapped
+//! once for a width and kept; of tool results only the size is kept. Nothing is drawn here.
+
+mod build;
+
+use crate::context::MessageId;
+use crate::event::StageReport;
+use crate::text::{clean, clean_line, thousands};
+
+use super::text::{cells, wrap};
+
+/// Cells in front of an item's text: mark, space, and a label of four with its spaces.
+pub(crate) const INDENT: usize = 9;
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) kind: Kind,
+    /// Message and block that hold it; `None` for what the model never sees.
+    pub(crate) at: Option<(MessageId, usize)>,
+    /// Its text as it came; cleaned where it is wrapped.
+    text: String,
+    rows: Vec<String>,
+}
+
+/// What kind of thing happened.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    /// The person wrote.
+    User,
+    /// The model wrote.
+    Reply(Reply),
+    /// A tool was called.
+    Tool(Tool),
+    /// A summary took the history's place.
+    Compacted(Compacted),
+    /// Something that the program says.
+    Note,
+    /// Something that went wrong.
+    Warning,
+}
+
+/// How far a reply is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    Streaming,
+    Whole,
+    /// It ended before its end.
+    Cut,
+}
+
+/// A tool call.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tool {
+    pub(crate) id: String,
+    /// What it does to what, on one clean line.
+    pub(crate) line: String,
+    pub(crate) state: ToolState,
+    /// Model calls of the subagent that it started.
+    pub(crate) calls: usize,
+}
+
+/// How far a tool call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolState {
+    Waiting,
+    Running,
+    /// Characters of its result.
+    Done(usize),
+    /// It failed, was refused or was interrupted; characters of its result.
+    Failed(usize),
+}
+
+/// The figures of a compaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Compacted {
+    call: u64,
+    messages: (usize, usize),
+    size: (usize, usize),
+    duration_ms: u64,
+    api_calls: u32,
+}
+
+/// The place of a line that stays the same while others come and go: an item, and a row in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Anchor {
+    pub(crate) entry: usize,
+    pub(crate) row: usize,
+}
+
+/// All that happened, in its order.
+#[derive(Debug, Default)]
+pub(crate) struct Transcript {
+    entries: Vec<Entry>,
+    /// The reply that is being streamed.
+    streaming: Option<usize>,
+    width: usize,
+    /// For every entry the number of rows up to its end.
+    ends: Vec<usize>,
+}
+
+impl Transcript {
+    /// Adds what the program says.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.push(Entry::new(Kind::Note, None, text.into()));
+    }
+
+    /// Adds what went wrong.
+    pub(crate) fn warn(&mut self, text: impl Into<String>) {
+        self.push(Entry::new(Kind::Warning, None, text.into()));
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.entries.push(entry);
+    }
+
+    /// Wraps what is not wrapped yet for panes of `width` cells.
+    pub(crate) fn arrange(&mut self, width: usize) {
+        if self.width != width {
+            self.width = width;
+            for entry in &mut self.entries {
+                entry.rows.clear();
+            }
+        }
+        let first = (self.entries.iter().zip(&self.ends))
+            .position(|(entry, _)| entry.rows.is_empty())
+            .unwrap_or_else(|| self.ends.len().min(self.entries.len()));
+        self.ends.truncate(first);
+        let mut end = self.ends.last().copied().unwrap_or(0);
+        for entry in &mut self.entries[first..] {
+            if entry.rows.is_empty() {
+                entry.rows = entry.wrapped(width);
+            }
+            end += entry.rows.len();
+            self.ends.push(end);
+        }
+    }
+
+    /// How many rows all of it takes.
+    pub(crate) fn height(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// The row number of `anchor`, from 0; of the last row before it where it is gone.
+    pub(crate) fn row_of(&self, anchor: Anchor) -> usize {
+        let Some(entry) = self.entries.get(anchor.entry) else {
+            return self.height();
+        };
+        let start = self.start(anchor.entry);
+        start + anchor.row.min(entry.rows.len().saturating_sub(1))
+    }
+
+    /// The anchor of the row with that number.
+    pub(crate) fn anchor_at(&self, row: usize) -> Anchor {
+        let entry = self.ends.partition_point(|&end| end <= row);
+        Anchor {
+            entry,
+            row: row.saturating_sub(self.start(entry)),
+        }
+    }
+
+    /// The rows from number `top` on, each with its item and its number in it.
+    pub(crate) fn rows_from(
+        &self,
+        top: usize,
+    ) -> impl Iterator<Item = (&Entry, usize, &str)> + use<'_> {
+        let first = self.anchor_at(top);
+        self.entries
+            .iter()
+            .enumerate()
+            .skip(first.entry)
+            .flat_map(move |(at, entry)| {
+                let skip = if at == first.entry { first.row } else { 0 };
+                entry
+                    .rows
+                    .iter()
+                    .enumerate()
+                    .skip(skip)
+                    .map(move |(row, text)| (entry, row, text.as_str()))
+            })
+    }
+
+    fn start(&self, entry: usize) -> usize {
+        entry
+            .checked_sub(1)
+            .and_then(|before| self.ends.get(before))
+            .copied()
+            .unwrap_or(0)
+    }
+}
+
+impl Entry {
+    fn new(kind: Kind, at: Option<(MessageId, usize)>, text: String) -> Self {
+        Self {
+            kind,
+            at,
+            text,
+            rows: Vec::new(),
+        }
+    }
+
+    fn wrapped(&self, width: usize) -> Vec<String> {
+        let room = width.saturating_sub(INDENT);
+        let mut rows = match &self.kind {
+            Kind::User | Kind::Reply(Reply::Streaming | Reply::Whole) => {
+                wrap(clean(&self.text).trim_end(), room)
+            }
+            Kind::Reply(Reply::Cut) => {
+                let mut rows = wrap(clean(&self.text).trim_end(), room);
+                rows.extend(wrap("(incomplete)", room));
+                rows
+            }
+            Kind::Note | Kind::Warning => {
+                wrap(clean(&self.text).trim_end(), width.saturating_sub(2))
+            }
+            Kind::Tool(tool) => tool_rows(tool, &self.text, room),
+            Kind::Compacted(figures) => figures.rows(width, &self.text),
+        };
+        if rows.is_empty() {
+            rows.push(String::new());
+        }
+        rows
+    }
+}
+
+/// The call; below a failed one, how it says that it failed.
+fn tool_rows(tool: &Tool, why: &str, room: usize) -> Vec<String> {
+    let mut rows = vec![tool.line.clone()];
+    if matches!(tool.state, ToolState::Failed(_)) && !why.is_empty() {
+        rows.extend(wrap(&clean_line(why), room).into_iter().take(2));
+    }
+    rows
+}
+
+impl Compacted {
+    fn of(report: &StageReport) -> Self {
+        Self {
+            call: report.call,
+            messages: (report.messages_before, report.messages_after),
+            size: (report.size_before, report.size_after),
+            duration_ms: report.duration_ms,
+            api_calls: report.api_calls,
+        }
+    }
+
+    /// Two lines: what became of the history, and what it took.
+    fn rows(&self, width: usize, transcript: &str) -> Vec<String> {
+        let head = format!("━━ Compacted · call {}", self.call);
+        let messages = format!(" · {} messages → {}", self.messages.0, self.messages.1);
+        let sizes = format!(" · {} → {}", thousands(self.size.0), thousands(self.size.1));
+        let mut first = head;
+        for part in [sizes, messages] {
+            if cells(&first) + cells(&part) + 3 <= width.saturating_sub(2) {
+                first.push_str(&part);
+            }
+        }
+        first.push_str(" ━━");
+        let calls = match self.api_calls {
+            1 => "1 API call".to_owned(),
+            n => format!("{n} API calls"),
+        };
+        let mut second = String::new();
+        let time = format!(
+            "{}.{} s",
+            self.duration_ms / 1000,
+            self.duration_ms % 1000 / 100
+        );
+        let parts = [transcript.to_owned(), time, calls];
+        for part in parts.iter().filter(|part| !part.is_empty()) {
+            let gap = if second.is_empty() { "   " } else { " · " };
+            if cells(&second) + cells(part) + cells(gap) <= width.saturating_sub(2) {
+                second.push_str(gap);
+                second.push_str(part);
+            }
+        }
+        if second.is_empty() {
+            vec![first]
+        } else {
+            vec![first, second]
+        }
+    }
+}

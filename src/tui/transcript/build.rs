@@ -1,0 +1,284 @@
+//! Events become items of the transcript.
+
+use std::sync::Arc;
+
+use super::{Compacted, Entry, Kind, Reply, Tool, ToolState, Transcript};
+use crate::context::{History, Item, Limits, MessageId, Stage};
+use crate::event::{AgentEvent, Envelope, StageReport, TurnEnd};
+use crate::message::{BlockKind, Content, ContentBlock, Message, ResultContent, Role};
+use crate::text::{head, thousands};
+use crate::tui::mirror::tool_line;
+
+/// Characters of a failed tool's output that are kept to be shown.
+const WHY: usize = 200;
+
+impl Transcript {
+    /// Takes in what happened. Of a subagent only the count of its model calls is shown, at the call that started it.
+    pub(crate) fn apply(&mut self, envelope: &Envelope) {
+        if let Some(task) = &envelope.task {
+            if matches!(envelope.event, AgentEvent::ModelCallStarted { .. }) {
+                self.with_tool(task, |tool| tool.calls += 1);
+            }
+            return;
+        }
+        match &envelope.event {
+            AgentEvent::SessionStarted(started) => self.resume(&started.context),
+            AgentEvent::MessageAppended { id, message, .. } => self.message(*id, message),
+            AgentEvent::TextDelta { text } => self.delta(text),
+            AgentEvent::Retrying { .. } => self.drop_streamed(),
+            AgentEvent::ToolStarted { id, .. } => {
+                self.with_tool(id, |tool| tool.state = ToolState::Running);
+            }
+            AgentEvent::ToolFinished {
+                id,
+                output,
+                is_error,
+                ..
+            } => self.tool_finished(id, output, *is_error),
+            AgentEvent::StageFinished(report) => self.stage_finished(report),
+            AgentEvent::StageFailed { stage, error, .. } => self.warn(failed(*stage, error)),
+            AgentEvent::Notice { text } => self.note(text.clone()),
+            AgentEvent::LimitsChanged { limits, reason } => self.limits(limits, reason),
+            AgentEvent::TurnFinished { end, error, .. } => {
+                self.turn_finished(*end, error.as_deref());
+            }
+            AgentEvent::TurnStarted { .. }
+            | AgentEvent::StageSkipped(_)
+            | AgentEvent::StageStarted { .. }
+            | AgentEvent::ModelCallStarted { .. }
+            | AgentEvent::ModelCallFinished { .. }
+            | AgentEvent::PermissionAsked { .. }
+            | AgentEvent::PermissionAnswered { .. }
+            | AgentEvent::TodosChanged { .. } => {}
+        }
+    }
+
+    fn resume(&mut self, context: &History) {
+        for (at, Item { id, message }) in context.items.iter().enumerate() {
+            if (at == 0 && context.compacted) || context.markers.contains_key(&at) {
+                let text = message.text().unwrap_or_default();
+                self.push(Entry::new(Kind::User, Some((*id, 0)), text));
+            } else {
+                self.message(*id, message);
+            }
+        }
+    }
+
+    fn message(&mut self, id: MessageId, message: &Arc<Message>) {
+        match (message.role(), message.content()) {
+            (_, Content::Absent) => {}
+            (Role::User, Content::Text(text)) => {
+                self.push(Entry::new(Kind::User, Some((id, 0)), text.clone()));
+            }
+            (Role::User, Content::Blocks(blocks)) => {
+                for (at, block) in blocks.iter().enumerate() {
+                    self.user_block((id, at), block, message.has_results());
+                }
+            }
+            (Role::Assistant, Content::Text(text)) => {
+                let entry = Entry::new(Kind::Reply(Reply::Whole), Some((id, 0)), text.clone());
+                self.replace_streamed(vec![entry]);
+            }
+            (Role::Assistant, Content::Blocks(blocks)) => {
+                let entries = (blocks.iter().enumerate())
+                    .filter_map(|(at, block)| reply_entry((id, at), block))
+                    .collect();
+                self.replace_streamed(entries);
+            }
+        }
+    }
+
+    fn user_block(&mut self, at: (MessageId, usize), block: &ContentBlock, with_results: bool) {
+        match block.kind() {
+            BlockKind::ToolResult {
+                tool_use_id,
+                content,
+                is_error,
+            } => {
+                let chars = result_chars(content);
+                let known = self.with_tool(tool_use_id, |tool| {
+                    tool.state = if is_error {
+                        ToolState::Failed(chars)
+                    } else {
+                        ToolState::Done(chars)
+                    };
+                });
+                if let Some(entry) = known {
+                    self.entries[entry].at = Some(at);
+                }
+            }
+            // Text behind results is the program's own: a reminder.
+            BlockKind::Text(text) if with_results => {
+                self.push(Entry::new(Kind::Note, Some(at), text.to_owned()));
+            }
+            BlockKind::Text(text) => {
+                self.push(Entry::new(Kind::User, Some(at), text.to_owned()));
+            }
+            BlockKind::ToolUse { name, .. } => self.push(other_block(at, name)),
+            BlockKind::Thinking(_) => self.push(other_block(at, "thinking")),
+            BlockKind::Other(kind) => self.push(other_block(at, kind)),
+        }
+    }
+
+    fn delta(&mut self, text: &str) {
+        let at = self.streaming.unwrap_or_else(|| {
+            let reply = Kind::Reply(Reply::Streaming);
+            self.entries.push(Entry::new(reply, None, String::new()));
+            self.entries.len() - 1
+        });
+        self.streaming = Some(at);
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.text.push_str(text);
+            entry.rows.clear();
+        }
+    }
+
+    /// The whole reply takes the place of what was streamed of it.
+    fn replace_streamed(&mut self, entries: Vec<Entry>) {
+        match self.streaming.take() {
+            Some(at) => {
+                self.entries.splice(at..=at, entries);
+                self.ends.truncate(at);
+            }
+            None => self.entries.extend(entries),
+        }
+    }
+
+    fn drop_streamed(&mut self) {
+        self.replace_streamed(Vec::new());
+    }
+
+    fn tool_finished(&mut self, id: &str, output: &str, is_error: bool) {
+        let chars = output.chars().count();
+        let known = self.with_tool(id, |tool| {
+            tool.state = if is_error {
+                ToolState::Failed(chars)
+            } else {
+                ToolState::Done(chars)
+            };
+        });
+        if let Some(entry) = known.filter(|_| is_error) {
+            head(output.trim(), WHY).clone_into(&mut self.entries[entry].text);
+        }
+    }
+
+    fn stage_finished(&mut self, report: &StageReport) {
+        match report.stage {
+            Stage::CompactHistory | Stage::ReactiveCompact => {
+                let summary = report.after.items.first().map(|item| (item.id, 0));
+                let transcript = report.transcript.clone().unwrap_or_default();
+                self.push(Entry::new(
+                    Kind::Compacted(Compacted::of(report)),
+                    summary,
+                    transcript,
+                ));
+            }
+            Stage::ToolResultBudget
+            | Stage::SnipCompact
+            | Stage::MicroCompact
+            | Stage::FitResults => {}
+        }
+    }
+
+    fn limits(&mut self, limits: &Limits, reason: &str) {
+        self.note(format!(
+            "Limits changed: line {}, newest {} results kept ({reason}).",
+            thousands(limits.context_limit),
+            limits.keep_recent
+        ));
+    }
+
+    fn turn_finished(&mut self, end: TurnEnd, error: Option<&str>) {
+        if let Some(at) = self.streaming.take()
+            && let Some(entry) = self.entries.get_mut(at)
+        {
+            entry.kind = Kind::Reply(Reply::Cut);
+            entry.rows.clear();
+        }
+        match (end, error) {
+            (TurnEnd::Done, None) => {}
+            (TurnEnd::Done, Some(error)) => self.note(error),
+            (TurnEnd::Interrupted, _) => self.note("Stopped."),
+            (TurnEnd::MaxTokens, _) => {
+                self.warn("The reply was cut by the output limit (max_tokens).");
+            }
+            (TurnEnd::Failed, Some(error)) => self.warn(format!("Failed: {error}")),
+            (TurnEnd::Failed, None) => self.warn("Failed."),
+        }
+    }
+
+    /// Changes the newest call of that id; where it stands.
+    fn with_tool(&mut self, id: &str, change: impl FnOnce(&mut Tool)) -> Option<usize> {
+        let found = self
+            .entries
+            .iter_mut()
+            .enumerate()
+            .rev()
+            .find_map(|(at, entry)| match &mut entry.kind {
+                Kind::Tool(tool) if tool.id == id => Some((at, tool, &mut entry.rows)),
+                Kind::Tool(_)
+                | Kind::User
+                | Kind::Reply(_)
+                | Kind::Compacted(_)
+                | Kind::Note
+                | Kind::Warning => None,
+            });
+        let (at, tool, rows) = found?;
+        change(tool);
+        rows.clear();
+        Some(at)
+    }
+}
+
+fn failed(stage: Stage, error: &str) -> String {
+    match stage {
+        Stage::CompactHistory | Stage::ReactiveCompact => {
+            format!("Summary failed: {error}. Nothing was replaced.")
+        }
+        Stage::ToolResultBudget | Stage::SnipCompact | Stage::MicroCompact | Stage::FitResults => {
+            format!("{} failed: {error}. Nothing was replaced.", stage.name())
+        }
+    }
+}
+
+fn reply_entry(at: (MessageId, usize), block: &ContentBlock) -> Option<Entry> {
+    match block.kind() {
+        BlockKind::Text(text) => (!text.trim().is_empty())
+            .then(|| Entry::new(Kind::Reply(Reply::Whole), Some(at), text.to_owned())),
+        BlockKind::ToolUse { id, name, input } => Some(Entry::new(
+            Kind::Tool(Tool {
+                id: id.to_owned(),
+                line: tool_line(name, input),
+                state: ToolState::Waiting,
+                calls: 0,
+            }),
+            Some(at),
+            String::new(),
+        )),
+        BlockKind::Thinking(text) => Some(Entry::new(
+            Kind::Note,
+            Some(at),
+            format!("(thinking, {} characters)", thousands(text.chars().count())),
+        )),
+        BlockKind::ToolResult { .. } => Some(other_block(at, "tool_result")),
+        BlockKind::Other(kind) => Some(other_block(at, kind)),
+    }
+}
+
+/// A block that has no picture of its own: one line says that it is there.
+fn other_block(at: (MessageId, usize), kind: &str) -> Entry {
+    Entry::new(Kind::Note, Some(at), format!("[{kind}]"))
+}
+
+fn result_chars(content: ResultContent<'_>) -> usize {
+    match content {
+        ResultContent::Empty => 0,
+        ResultContent::Text(text) => text.chars().count(),
+        ResultContent::Blocks(blocks) => blocks
+            .iter()
+            .filter_map(|block| block.get("text").and_then(serde_json::Value::as_str))
+            .map(|text| text.chars().count())
+            .sum(),
+        ResultContent::Other(value) => value.to_string().chars().count(),
+    }
+}

@@ -1,0 +1,191 @@
+//! The map of the context: a column a message, with its letter, its mark and how large it is.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::context::Kind;
+use crate::text::thousands;
+use crate::tui::mirror::{Mark, Mirror};
+use crate::tui::text;
+use crate::tui::theme::Look;
+
+use super::paint::{Canvas, Pane};
+
+/// Sizes that the lowest and the highest bar stand for.
+const SCALE: (f64, f64) = (50.0, 50_000.0);
+
+/// Draws the pane.
+pub(crate) fn render(pane: &Pane<'_>, area: Rect, buf: &mut Buffer) {
+    let mut canvas = pane.framed(
+        "Messages   1 column = 1 message, height = log size",
+        area,
+        buf,
+    );
+    let height = canvas.height();
+    let bars = if height >= 4 { height - 3 } else { 0 };
+    let row = (canvas.width(), bars);
+    let window = letters(&mut canvas, row, pane.mirror, pane.look);
+    for row in 0..bars {
+        draw_bars(&mut canvas, (row, bars), &window, pane);
+    }
+    draw_marks(&mut canvas, bars + 1, &window, pane);
+    let end = newest(&mut canvas, bars + 2, pane);
+    let legend = mark_legend(pane.mirror, &window.shown);
+    canvas.put_right((end, bars + 2), &legend, 2);
+}
+
+/// The messages that fit, and what stands beside them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    /// The messages, by index.
+    pub(super) shown: Range<usize>,
+    /// Column of the first.
+    left: usize,
+}
+
+impl Window {
+    /// The column behind the last.
+    pub(super) fn end(&self) -> usize {
+        self.left + self.shown.len()
+    }
+}
+
+/// Which of `messages` fit into `width` cells: all, or the newest behind a count of the others (`◂ 950 `).
+pub(super) fn window(messages: usize, width: usize, look: Look) -> (Window, String) {
+    let all = Window {
+        shown: 0..messages,
+        left: 0,
+    };
+    if messages <= width {
+        return (all, String::new());
+    }
+    let note = |hidden: usize| format!("{} {} ", look.more().0, thousands(hidden));
+    // The count's own length takes columns away, and so may make the count longer.
+    let mut hidden = messages - width;
+    for _ in 0..3 {
+        let room = width.saturating_sub(text::cells(&note(hidden)));
+        hidden = messages - room.min(messages);
+    }
+    let note = note(hidden);
+    let left = text::cells(&note);
+    if left >= width {
+        let window = Window {
+            shown: messages - width..messages,
+            left: 0,
+        };
+        return (window, String::new());
+    }
+    let window = Window {
+        shown: hidden..messages,
+        left,
+    };
+    (window, note)
+}
+
+/// Draws the letters into row `y`, at most `width` cells wide.
+pub(super) fn letters(
+    canvas: &mut Canvas<'_>,
+    (width, y): (usize, usize),
+    mirror: &Mirror,
+    look: Look,
+) -> Window {
+    let cells = mirror.context.cells();
+    let (window, note) = window(cells.len(), width, look);
+    canvas.put((0, y), &note, Style::new());
+    let mut letter = [0; 4];
+    for (column, cell) in (window.left..).zip(&cells[window.shown.clone()]) {
+        let letter = cell.letter.encode_utf8(&mut letter);
+        canvas.put((column, y), letter, look.kind(cell.kind));
+    }
+    window
+}
+
+fn draw_bars(
+    canvas: &mut Canvas<'_>,
+    (row, rows): (usize, usize),
+    window: &Window,
+    pane: &Pane<'_>,
+) {
+    let cells = &pane.mirror.context.cells()[window.shown.clone()];
+    for (column, cell) in (window.left..).zip(cells) {
+        let below = (rows - 1 - row) * 8;
+        let eighths = eighths(cell.parts.total(), rows * 8).saturating_sub(below);
+        let glyph = pane.look.column(eighths.min(8));
+        canvas.put((column, row), glyph, pane.look.kind(cell.kind));
+    }
+}
+
+/// How many of `steps` steps a message of `size` reaches on the logarithmic scale; at least one.
+fn eighths(size: usize, steps: usize) -> usize {
+    let (low, high) = SCALE;
+    let reached = (1..steps)
+        .take_while(|step| size as f64 >= low * (high / low).powf(*step as f64 / steps as f64))
+        .count();
+    reached + 1
+}
+
+fn draw_marks(canvas: &mut Canvas<'_>, y: usize, window: &Window, pane: &Pane<'_>) {
+    let mut sign = [0; 4];
+    for (column, at) in (window.left..).zip(window.shown.clone()) {
+        if let Some(mark) = pane.mirror.context.mark(at) {
+            let style = match mark {
+                Mark::Unseen => pane.look.warning(),
+                Mark::Marker | Mark::New | Mark::Head => Style::new(),
+            };
+            canvas.put((column, y), mark.sign().encode_utf8(&mut sign), style);
+        }
+    }
+}
+
+/// What changed most, or else the newest message, in a row.
+fn newest(canvas: &mut Canvas<'_>, y: usize, pane: &Pane<'_>) -> usize {
+    let look = pane.look;
+    let said = if let Some(change) = &pane.mirror.run.largest {
+        let kind = |kind: Kind| kind.letter();
+        let (from, to) = change.kinds;
+        let label = text::cut(&change.label, 30, look.dots());
+        let gap = if label.is_empty() { "" } else { " " };
+        format!(
+            "{} {}→{}{gap}{label} {} → {}",
+            change.id,
+            kind(from),
+            kind(to),
+            thousands(change.chars.0),
+            thousands(change.chars.1)
+        )
+    } else if let Some(cell) = pane.mirror.context.cells().last() {
+        format!(
+            "{} {} load {}",
+            cell.id,
+            cell.letter,
+            thousands(cell.parts.total())
+        )
+    } else {
+        "no messages yet".to_owned()
+    };
+    let said = look.words(&said).into_owned();
+    let said = text::cut(&said, canvas.width(), look.dots());
+    canvas.put((0, y), &said, Style::new())
+}
+
+/// What the marks that are shown mean.
+fn mark_legend(mirror: &Mirror, shown: &Range<usize>) -> String {
+    let named = [
+        (Mark::Head, "h head"),
+        (Mark::New, "n new"),
+        (Mark::Unseen, "! unseen"),
+    ];
+    let there: Vec<&str> = named
+        .into_iter()
+        .filter(|(mark, _)| {
+            shown
+                .clone()
+                .any(|at| mirror.context.mark(at) == Some(*mark))
+        })
+        .map(|(_, name)| name)
+        .collect();
+    there.join(" ")
+}

@@ -1,0 +1,166 @@
+//! The six stages before the newest call: a lamp, what it did to the load, and why or why not, with the numbers.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::context::{Guards, Stage};
+use crate::text::thousands;
+use crate::tui::mirror::{Check, ROWS, Run, short};
+use crate::tui::text;
+use crate::tui::texts;
+use crate::tui::theme::{Lamp, Look};
+
+use super::paint::{Canvas, Pane};
+
+/// Where the columns of a row stand: lamp, figure (right-aligned up to there), text.
+const LAMP: usize = 11;
+const FIGURE: usize = 20;
+const TEXT: usize = 22;
+
+/// Draws the pane.
+pub(crate) fn render(pane: &Pane<'_>, area: Rect, buf: &mut Buffer) {
+    let run = &pane.mirror.run;
+    let profile = pane
+        .mirror
+        .session
+        .as_ref()
+        .map(|session| texts::profile(session.profile));
+    let mut title = if run.before.is_some() {
+        format!("Pipeline   before call {}", run.call)
+    } else {
+        "Pipeline   before every call".to_owned()
+    };
+    if let Some(profile) = profile {
+        title.push_str("   profile ");
+        title.push_str(profile);
+    }
+    let mut canvas = pane.framed(&title, area, buf);
+    for (y, stage) in ROWS.into_iter().enumerate() {
+        stage_row(&mut canvas, y, stage, pane);
+    }
+    if run.before.is_some() {
+        all_row(&mut canvas, ROWS.len(), run, pane.look);
+    }
+}
+
+/// The sign of a stage: its key and its place in the order.
+pub(super) fn sign(stage: Stage) -> char {
+    match stage {
+        Stage::ToolResultBudget => '1',
+        Stage::SnipCompact => '2',
+        Stage::MicroCompact => '3',
+        Stage::FitResults => 'f',
+        Stage::CompactHistory => '4',
+        Stage::ReactiveCompact => 'R',
+    }
+}
+
+fn stage_row(canvas: &mut Canvas<'_>, y: usize, stage: Stage, pane: &Pane<'_>) {
+    let look = pane.look;
+    let check = pane.mirror.run.check(stage);
+    let name = format!("{} {}", sign(stage), short(stage));
+    canvas.put((0, y), &name, Style::new());
+    canvas.put(
+        (LAMP, y),
+        look.lamp(check.lamp),
+        look.lamp_style(check.lamp),
+    );
+    let figure = figure(check, look);
+    let start = FIGURE.saturating_sub(text::cells(&figure)).max(LAMP + 1);
+    let end = canvas.put((start, y), &figure, Style::new());
+    let said = said(check, stage);
+    let said = look.words(&said);
+    let at = TEXT.max(end + 1);
+    let room = canvas.width().saturating_sub(at);
+    let guards = guards(check.guards);
+    let whole = if guards.is_empty() {
+        said.clone().into_owned()
+    } else {
+        format!("{said}   {guards}")
+    };
+    // A guard that does not fit is told in Why.
+    let fitting = if text::cells(&whole) <= room {
+        whole
+    } else {
+        text::cut(&said, room, look.dots()).into_owned()
+    };
+    canvas.put((at, y), &fitting, Style::new());
+}
+
+/// What a stage says; the recovery has a text of its own while nobody needs it.
+fn said(check: &Check, stage: Stage) -> String {
+    match (stage, check.lamp) {
+        (Stage::ReactiveCompact, Lamp::Waiting) => "waits for prompt_too_long".to_owned(),
+        _ => check.text.clone(),
+    }
+}
+
+fn figure(check: &Check, look: Look) -> String {
+    let figure = match (&check.fired, check.lamp) {
+        (Some(fired), _) => texts::change(fired.change()),
+        (None, Lamp::Running) => "…".to_owned(),
+        (
+            None,
+            Lamp::Waiting
+            | Lamp::Unneeded
+            | Lamp::Fired
+            | Lamp::FiredByCall
+            | Lamp::Failed
+            | Lamp::Skipped,
+        ) => look.none().to_owned(),
+    };
+    look.words(&figure).into_owned()
+}
+
+/// What guards kept in one stage.
+fn guards(guards: Guards) -> String {
+    let mut said = Vec::new();
+    if guards.unread > 0 {
+        said.push(format!("kept: {} unread", thousands(guards.unread)));
+    }
+    if guards.paths > 0 {
+        let word = if guards.paths == 1 { "path" } else { "paths" };
+        said.push(format!("kept: {} {word}", thousands(guards.paths)));
+    }
+    if guards.carried {
+        said.push("request carried on".to_owned());
+    }
+    said.join("   ")
+}
+
+fn all_row(canvas: &mut Canvas<'_>, y: usize, run: &Run, look: Look) {
+    let (Some(before), Some(after)) = (run.before, run.after) else {
+        return;
+    };
+    canvas.put((0, y), "all", Style::new());
+    let running = run.running().is_some();
+    let signed = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+    let change = signed(after) - signed(before);
+    let figure = match (running, change) {
+        (true, _) => String::new(),
+        (false, 0) => look.none().to_owned(),
+        (false, change) => texts::change(change),
+    };
+    let figure = look.words(&figure);
+    let start = FIGURE.saturating_sub(text::cells(&figure));
+    canvas.put((start, y), &figure, Style::new());
+    let said = if running {
+        format!("{} → …   1 API call running", thousands(before))
+    } else {
+        let calls = format!("   {} API", thousands(run.api_calls as usize));
+        let took = if change == 0 {
+            String::new()
+        } else {
+            format!("   {}", texts::duration(run.duration_ms))
+        };
+        format!("{} → {}{calls}{took}", thousands(before), thousands(after))
+    };
+    let said = look.words(&said).into_owned();
+    let room = canvas.width().saturating_sub(TEXT);
+    canvas.put(
+        (TEXT, y),
+        &text::cut(&said, room, look.dots()),
+        Style::new(),
+    );
+}
