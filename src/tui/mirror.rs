@@ -7,7 +7,11 @@ mod apply;
 mod context;
 mod label;
 mod log;
+#[cfg(test)]
+pub(crate) mod play;
 mod run;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 

@@ -3,6 +3,8 @@
 //! Written with the program's Unicode signs; `Look::words` puts others in their place. Texts of others come in clean.
 
 mod caption;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Write as _;
 

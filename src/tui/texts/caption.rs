@@ -28,8 +28,19 @@ const WEIGHT: [Stage; 6] = [
 pub(crate) struct Caption {
     /// Where the load stood; stands in front, goes first.
     pub(crate) lead: Option<String>,
-    /// The rest; of these the second goes first.
+    /// The most important first; after the lead, the second of these goes first.
     pub(crate) sentences: Vec<String>,
+    /// What it costs; stands behind, goes before all others.
+    pub(crate) aside: Option<String>,
+}
+
+impl Caption {
+    fn of(sentence: String) -> Self {
+        Self {
+            sentences: vec![sentence],
+            ..Self::default()
+        }
+    }
 }
 
 /// What the stages before the newest call did: the most important of it first.
@@ -37,10 +48,7 @@ pub(crate) struct Caption {
 pub(crate) fn caption(mirror: &Mirror) -> Caption {
     let run = &mirror.run;
     let Some(before) = run.before else {
-        return Caption {
-            lead: None,
-            sentences: vec!["Nothing was sent yet. The stages look before every call.".to_owned()],
-        };
+        return Caption::of("Nothing was sent yet. The stages look before every call.".to_owned());
     };
     let limits = mirror.limits();
     let (mut sentences, mut main) = (Vec::new(), Vec::new());
@@ -58,16 +66,13 @@ pub(crate) fn caption(mirror: &Mirror) -> Caption {
     }
     sentences.append(&mut main);
     sentences.extend(guards(run));
-    sentences.extend(cost(run));
     if sentences.is_empty() {
-        return Caption {
-            lead: None,
-            sentences: vec![quiet(run, before, limits.context_limit)],
-        };
+        return Caption::of(quiet(run, before, limits.context_limit));
     }
     Caption {
         lead: over(before, limits.context_limit),
         sentences,
+        aside: cost(run),
     }
 }
 
@@ -254,8 +259,15 @@ fn guards(run: &Run) -> Option<String> {
     (!kept.is_empty()).then(|| format!("Guards kept {}.", kept.join(" and ")))
 }
 
-/// From where on a server's prompt cache is of no use.
+/// From where on a server's prompt cache is of no use; after a summary that is plain.
 fn cost(run: &Run) -> Option<String> {
+    let summary = [Stage::CompactHistory, Stage::ReactiveCompact];
+    if summary
+        .iter()
+        .any(|stage| run.check(*stage).fired.is_some())
+    {
+        return None;
+    }
     let first = WEIGHT
         .iter()
         .filter_map(|stage| run.check(*stage).fired.as_ref()?.first)
@@ -263,30 +275,33 @@ fn cost(run: &Run) -> Option<String> {
     Some(format!("The prompt cache is lost from {first} on."))
 }
 
-/// What will happen, in parts that hold: `Next: m47 (3,107) becomes a placeholder at the next result; snip in 3 messages`.
+/// What will happen, as parts that hold, each in its long and its short form.
 #[must_use]
-pub(crate) fn next(mirror: &Mirror) -> Option<String> {
+pub(crate) fn next(mirror: &Mirror) -> Vec<[String; 2]> {
     let limits = mirror.limits();
     let context = &mirror.context;
     let mut parts = Vec::new();
     if let Some((id, chars)) = oldest_kept(context, &limits) {
-        parts.push(format!(
-            "{id} ({}) becomes a placeholder at the next result",
-            thousands(chars)
-        ));
+        let what = format!("{id} ({})", thousands(chars));
+        parts.push([
+            format!("{what} becomes a placeholder at the next result"),
+            format!("{what} → placeholder at the next result"),
+        ]);
     }
     if let Some(messages) = until_snip(context, &limits) {
-        parts.push(match messages {
+        let when = match messages {
             0 => "snip at the next call".to_owned(),
             1 => "snip in 1 message".to_owned(),
             more => format!("snip in {} messages", thousands(more)),
-        });
+        };
+        parts.push([when.clone(), when]);
     }
     let room = limits.context_limit.checked_sub(context.size());
     if let Some(calls) = room.and_then(|room| mirror.growth.calls_for(room)) {
-        parts.push(format!("~{} to the line", count(calls, "call", "calls")));
+        let when = format!("~{} to the line", count(calls, "call", "calls"));
+        parts.push([when.clone(), when]);
     }
-    (!parts.is_empty()).then(|| format!("Next: {}.", parts.join("; ")))
+    parts
 }
 
 /// The oldest of the results that stage 3 keeps, where one more result makes it replace that one.

@@ -220,7 +220,8 @@ struct Bar {
 
 impl Bar {
     fn of(sizes: &[usize; 8], limit: usize, width: usize) -> Self {
-        let beyond = sizes.iter().sum::<usize>() * 5 > limit.max(1) * 6;
+        let sum: u128 = sizes.iter().map(|size| *size as u128).sum();
+        let beyond = sum * 5 > limit.max(1) as u128 * 6;
         let room = width - usize::from(beyond && width > 0);
         let counts = counts(sizes, limit, (width, room));
         let line = line_at(width);
@@ -245,7 +246,7 @@ impl Bar {
         bar
     }
 
-    /// Puts the line over what is there; a kind whose only cell that was moves by one.
+    /// Puts the line over what is there. A kind whose only cell that was moves aside, at the cost of the largest.
     fn draw_line(&mut self, line: usize) {
         let Some(under) = self.cells.get(line).copied() else {
             return;
@@ -255,16 +256,24 @@ impl Bar {
         if self.count(kind) > 0 {
             return;
         }
-        for beside in [line + 1, line.wrapping_sub(1)] {
-            let free = match self.cells.get(beside) {
-                Some(Slot::Room | Slot::Behind) => true,
-                Some(Slot::Filled(other)) => self.count(*other) > 1,
-                Some(Slot::Line | Slot::Beyond) | None => false,
-            };
-            if free {
-                self.cells[beside] = under;
-                return;
-            }
+        if let Some(free @ (Slot::Room | Slot::Behind)) = self.cells.get_mut(line + 1) {
+            *free = under;
+            return;
+        }
+        let largest = Kind::ALL
+            .into_iter()
+            .max_by_key(|kind| self.count(*kind))
+            .filter(|kind| self.count(*kind) > 1)
+            .and_then(|kind| {
+                self.cells
+                    .iter()
+                    .position(|cell| *cell == Slot::Filled(kind))
+            });
+        if let Some(from) = largest {
+            self.cells.remove(from);
+            // The line stays where it is, whichever side gave the cell.
+            let beside = if from < line { line - 1 } else { line + 1 };
+            self.cells.insert(beside, under);
         }
     }
 
@@ -312,6 +321,9 @@ fn counts(sizes: &[usize; 8], limit: usize, (width, room): (usize, usize)) -> [u
             }
         }
     }
+    for count in &mut counts {
+        *count = (*count).min(room);
+    }
     let mut excess = counts.iter().sum::<usize>().saturating_sub(room);
     while excess > 0 {
         let largest = largest(&counts);
@@ -330,4 +342,149 @@ fn counts(sizes: &[usize; 8], limit: usize, (width, room): (usize, usize)) -> [u
 /// The largest count; of equal ones the last, so that in a bar of few cells the frame gives way first.
 fn largest(counts: &[usize; 8]) -> usize {
     (0..8).max_by_key(|at| counts[*at]).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: usize = 50_000;
+
+    fn filled(bar: &Bar, kind: Kind) -> usize {
+        bar.count(kind)
+    }
+
+    #[test]
+    fn the_line_is_at_five_sixths_at_any_width_and_load() {
+        for width in 20..=200 {
+            let at = (width as f64 / 1.2).round();
+            for load in [
+                0,
+                1,
+                37_030,
+                50_000,
+                50_001,
+                62_449,
+                171_096,
+                10_usize.pow(9),
+            ] {
+                let bar = Bar::of(&[0, 0, load, 0, 0, 0, 0, 0], LIMIT, width);
+                assert_eq!(bar.cells.len(), width);
+                let lines: Vec<usize> = (0..width)
+                    .filter(|cell| bar.cells[*cell] == Slot::Line)
+                    .collect();
+                assert_eq!(lines.len(), 1);
+                assert!((lines[0] as f64 - at).abs() < 0.1, "{width}: {lines:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn cells_are_proportional() {
+        for width in 20..=200 {
+            for load in (1_000..=60_000).step_by(997) {
+                let bar = Bar::of(&[0, 0, load / 3, 0, load - load / 3, 0, 0, 0], LIMIT, width);
+                let exact = load as f64 * width as f64 / 60_000.0;
+                let kinds: usize = Kind::ALL.iter().map(|kind| filled(&bar, *kind)).sum();
+                // The line stands in front of one cell of a load that reaches beyond it.
+                let hidden = usize::from(exact.round() > line_at(width) as f64);
+                let off = ((kinds + hidden) as f64 - exact).abs();
+                // Two kinds have two cells, however small they are.
+                let slack = if exact < 3.0 { 2.0 } else { 0.5001 };
+                assert!(off <= slack, "{width}, {load}: {off}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_there_gets_a_cell_and_what_is_not_gets_none() {
+        let mixes = [
+            [3_249, 312, 5_530, 12_419, 7_548, 0, 1_270, 6_702],
+            [1, 1, 1, 1, 49_000, 1, 1, 1],
+            [1, 1, 1, 1, 1, 1, 1, 1],
+            [1, 1, 1, 1, 900_000, 1, 1, 1],
+            [0, 2, 0, 49_990, 0, 4, 0, 4],
+            [0, 60, 0, 0, 0, 0, 49_940, 20],
+            [50_000, 50_000, 50_000, 50_000, 1, 50_000, 50_000, 50_000],
+        ];
+        for sizes in mixes {
+            for width in 20..=200 {
+                let bar = Bar::of(&sizes, LIMIT, width);
+                for (kind, size) in Kind::ALL.into_iter().zip(sizes) {
+                    assert_eq!(
+                        filled(&bar, kind) > 0,
+                        size > 0,
+                        "{width}: {kind:?} of {sizes:?} in {:?}",
+                        bar.cells
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_load_beyond_the_bar_ends_in_its_sign() {
+        let last = |load| {
+            let bar = Bar::of(&[0, 0, 0, 0, load, 0, 0, 0], LIMIT, 60);
+            bar.cells.last().copied()
+        };
+        assert_eq!(last(60_000), Some(Slot::Filled(Kind::Results)));
+        assert_eq!(last(60_001), Some(Slot::Beyond));
+        assert_eq!(last(49_000), Some(Slot::Behind));
+    }
+
+    #[test]
+    fn the_smallest_bars_and_limits_hold() {
+        for width in 0..20 {
+            for limit in [0, 1, 50_000] {
+                for load in [0, 1, 50_000, usize::MAX / 16] {
+                    let bar = Bar::of(&[load; 8], limit, width);
+                    assert_eq!(bar.cells.len(), width);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn states_are_told_in_words_and_percent_is_rounded_down() {
+        let said = |load| {
+            let level = Level::of(load, LIMIT);
+            (level, level_text(load, LIMIT, level))
+        };
+        let text = |level, text: &str| (level, text.to_owned());
+        assert_eq!(
+            said(Some(37_030)),
+            text(Level::Under, "37,030 / 50,000  74%  room 12,970")
+        );
+        assert_eq!(
+            said(Some(39_999)),
+            text(Level::Under, "39,999 / 50,000  79%  room 10,001")
+        );
+        assert_eq!(
+            said(Some(43_800)),
+            text(Level::Near, "43,800 / 50,000  87%  NEAR  room 6,200")
+        );
+        assert_eq!(
+            said(Some(50_000)),
+            text(Level::Near, "50,000 / 50,000  100%  NEAR  room 0")
+        );
+        assert_eq!(
+            said(Some(50_001)),
+            text(Level::Over, "50,001 / 50,000  100%  OVER by 1")
+        );
+        assert_eq!(
+            said(Some(62_449)),
+            text(Level::Over, "62,449 / 50,000  124%  OVER by 12,449")
+        );
+        assert_eq!(said(None), text(Level::Unknown, "- / 50,000"));
+    }
+
+    #[test]
+    fn a_limit_that_moves_moves_the_state_at_the_same_size() {
+        let at = |limit| Level::of(Some(30_000), limit);
+        assert_eq!(
+            [at(29_999), at(30_000), at(30_001)],
+            [Level::Over, Level::Near, Level::Near]
+        );
+    }
 }

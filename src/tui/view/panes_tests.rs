@@ -182,9 +182,9 @@ fn no_size_breaks_a_pane() {
                     drawn(size, |area, buf| draw(&pane(&mirror, look), area, buf));
                 }
                 // An area that leaves the screen is clipped to it.
-                for (w, h) in sizes() {
+                for (w, h) in [(0, 9), (5, 2), (6, 3), (70, 20)] {
                     drawn((8, 4), |_, buf| {
-                        draw(&pane(&mirror, look), Rect::new(3, 2, w * 9, h * 4), buf);
+                        draw(&pane(&mirror, look), Rect::new(3, 2, w, h), buf);
                         draw(&pane(&mirror, look), Rect::new(60, 50, w, h), buf);
                     });
                 }

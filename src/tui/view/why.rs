@@ -22,54 +22,73 @@ pub(super) fn body(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     if width == 0 || height == 0 {
         return;
     }
-    let next = (height > 1).then(|| texts::next(pane.mirror)).flatten();
-    let rows = height - usize::from(next.is_some());
+    let parts: Vec<[String; 2]> = texts::next(pane.mirror)
+        .into_iter()
+        .map(|part| part.map(|form| look.words(&form).into_owned()))
+        .collect();
+    let reserved = usize::from(height > 1 && !next(&parts, (width, 1)).is_empty());
     let mut caption = texts::caption(pane.mirror);
-    for sentence in caption.lead.iter_mut().chain(&mut caption.sentences) {
+    let all = caption.lead.iter_mut().chain(&mut caption.sentences);
+    for sentence in all.chain(&mut caption.aside) {
         *sentence = look.words(sentence).into_owned();
     }
-    for (y, line) in fit(caption, (width, rows), look.dots()).iter().enumerate() {
+    let lines = fit(caption, (width, height - reserved), look.dots());
+    for (y, line) in lines.iter().enumerate() {
         canvas.put((0, y), line, Style::new());
     }
-    if let Some(next) = next {
-        let next = look.words(&next).into_owned();
-        let line = shorten(&next, width, look.dots());
-        canvas.put((0, height - 1), &line, Style::new());
+    // What the caption leaves free is for what comes next.
+    let rows = (height - lines.len()).min(2);
+    let next = next(&parts, (width, rows));
+    for (at, line) in next.iter().enumerate() {
+        canvas.put((0, height - next.len() + at), line, Style::new());
     }
 }
 
-/// The caption in at most `rows` lines: the lead goes first, then the second sentence, then the next; the rest is cut.
+/// The caption in at most `rows` lines. What has to go: the aside, the lead, then the second sentence; the rest is cut.
 fn fit(caption: Caption, (width, rows): (usize, usize), dots: &str) -> Vec<String> {
-    let Caption { lead, sentences } = caption;
-    let mut kept: Vec<String> = lead.iter().cloned().chain(sentences).collect();
-    let mut lead = lead.is_some();
+    let lead = usize::from(caption.lead.is_some());
+    let mut kept: Vec<String> = caption.lead.into_iter().chain(caption.sentences).collect();
+    // Positions in the order in which they go; the second sentence slides into its place each time.
+    let mut going = Vec::new();
+    if let Some(aside) = caption.aside {
+        going.push(kept.len());
+        kept.push(aside);
+    }
+    going.extend((0..lead).map(|_| 0));
+    let mut going = going.into_iter();
     loop {
         let mut lines = text::wrap(&kept.join(" "), width);
         if lines.len() <= rows {
             return lines;
         }
-        if kept.len() < 2 {
-            lines.truncate(rows);
-            if let Some(last) = lines.last_mut() {
-                // A mark has to follow although the line itself may fit.
-                let room = width.saturating_sub(text::cells(dots));
-                *last = format!("{}{dots}", text::head(last, room).trim_end());
-            }
-            return lines;
+        if kept.len() > 1 {
+            kept.remove(going.next().unwrap_or(1));
+            continue;
         }
-        kept.remove(usize::from(!lead));
-        lead = false;
+        lines.truncate(rows);
+        if let Some(last) = lines.last_mut() {
+            // The mark has to stand there although the line itself fits.
+            let room = width.saturating_sub(text::cells(dots));
+            *last = format!("{}{dots}", text::head(last, room).trim_end());
+        }
+        return lines;
     }
 }
 
-/// A line of parts set apart by `; `: whole parts go from its end before any is cut.
-fn shorten(line: &str, width: usize, dots: &str) -> String {
-    let mut kept = line;
-    while text::cells(kept) > width {
-        match kept.rfind("; ") {
-            Some(at) => kept = &kept[..at],
-            None => return text::cut(kept, width, dots).into_owned(),
+/// `Next: …` in at most `rows` lines: the parts that fit, the long form before the short one.
+fn next(parts: &[[String; 2]], (width, rows): (usize, usize)) -> Vec<String> {
+    let mut kept: Vec<&str> = Vec::new();
+    let mut lines = Vec::new();
+    for part in parts {
+        let fitting = part.iter().find_map(|form| {
+            let all = [&kept[..], &[form.as_str()]].concat().join("; ");
+            let wrapped = text::wrap(&format!("Next: {all}."), width);
+            (wrapped.len() <= rows).then_some((form, wrapped))
+        });
+        if let Some((form, wrapped)) = fitting {
+            kept.push(form);
+            lines = wrapped;
         }
     }
-    kept.to_owned()
+    lines
 }
