@@ -218,6 +218,17 @@ pub enum Content {
     Absent,
 }
 
+/// How large one tool result of a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultSize {
+    /// Index of the block.
+    pub block: usize,
+    /// Characters of its text, or the `estimate_size` of its content where it holds anything but text.
+    pub chars: usize,
+    /// Whether it holds nothing but text.
+    pub is_text: bool,
+}
+
 /// One message, immutable: a changed message is another message.
 pub struct Message {
     role: Role,
@@ -226,6 +237,8 @@ pub struct Message {
     extra: Map<String, Value>,
     /// The size, measured at most once; filled by `context::size`, the only one who knows the measure.
     measured: OnceLock<usize>,
+    /// The sizes of its results, likewise.
+    result_sizes: OnceLock<Box<[ResultSize]>>,
 }
 
 impl Message {
@@ -235,6 +248,7 @@ impl Message {
             content,
             extra: Map::new(),
             measured: OnceLock::new(),
+            result_sizes: OnceLock::new(),
         }
     }
 
@@ -308,6 +322,7 @@ impl Message {
             content,
             extra: map,
             measured: OnceLock::new(),
+            result_sizes: OnceLock::new(),
         })
     }
 
@@ -346,6 +361,7 @@ impl Message {
             content: Content::Blocks(blocks),
             extra: self.extra.clone(),
             measured: OnceLock::new(),
+            result_sizes: OnceLock::new(),
         }
     }
 
@@ -388,6 +404,11 @@ impl Message {
     pub fn measured(&self, measure: impl FnOnce(&Self) -> usize) -> usize {
         *self.measured.get_or_init(|| measure(self))
     }
+
+    /// The sizes that `measure` gives its results, computed at the first call only.
+    pub fn result_sizes(&self, measure: impl FnOnce(&Self) -> Box<[ResultSize]>) -> &[ResultSize] {
+        self.result_sizes.get_or_init(|| measure(self))
+    }
 }
 
 impl Clone for Message {
@@ -397,6 +418,7 @@ impl Clone for Message {
             content: self.content.clone(),
             extra: self.extra.clone(),
             measured: self.measured.clone(),
+            result_sizes: self.result_sizes.clone(),
         }
     }
 }

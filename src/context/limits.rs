@@ -145,6 +145,18 @@ impl Limits {
         }
     }
 
+    /// What unread results may hold together: the largest whole number within `fit_share` of the limit.
+    #[must_use]
+    pub fn unread_max(&self) -> usize {
+        share(self.fit_share, self.context_limit)
+    }
+
+    /// The size that stage 3 must reach when it acts over the limit.
+    #[must_use]
+    pub fn micro_goal(&self) -> usize {
+        share(self.micro_target, self.context_limit)
+    }
+
     /// Sets the number called `name` from what was typed behind `--set NAME=`.
     ///
     /// # Errors
@@ -195,6 +207,16 @@ impl Default for Limits {
     fn default() -> Self {
         Self::of(Profile::default())
     }
+}
+
+/// The largest whole number within `share` (0 to 1) of `limit`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a size is a size; what is cut off is the fraction"
+)]
+fn share(share: f64, limit: usize) -> usize {
+    (share * limit as f64).floor() as usize
 }
 
 #[cfg(test)]

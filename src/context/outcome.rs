@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{History, MessageId};
+use super::{History, MessageId, Reason, Skip};
 
 /// The six stages, under the course's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -73,70 +73,10 @@ pub enum Outcome {
     NeedsSummary(SummaryPlan),
 }
 
-/// Why a stage does nothing, with the figures that decided.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Skip {
-    /// The reason.
-    pub reason: Reason,
-    /// What was measured; `None` where no figure decided.
-    pub measured: Option<usize>,
-    /// What it was held against.
-    pub threshold: Option<usize>,
-}
-
-/// The reasons for doing nothing; [`Reason::text`] is what the screen and the events say.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reason {
-    /// Budget: the last message holds no results.
-    NoResults,
-    /// Budget: the last results are within the budget.
-    UnderBudget { total: usize, max: usize },
-    /// Budget: over it, but no result is long enough (or of text and not yet persisted).
-    NothingToPersist {
-        largest: usize,
-        threshold: usize,
-        total: usize,
-    },
-    /// Snip: switched off (`max_messages` is 0).
-    SnipOff { profile: bool },
-    /// Snip: few enough messages.
-    FewMessages { messages: usize, max: usize },
-    /// Snip: only the marker itself would go.
-    OnlyTheMarker { messages: usize },
-    /// Snip: head and tail meet, nothing lies between.
-    HeadMeetsTail,
-    /// Snip: what would be put there is not smaller.
-    NotSmaller,
-    /// Micro, history: the load is within the limit.
-    UnderLimit { load: usize, limit: usize },
-    /// Micro: no result is older than the newest ones.
-    FewResults { results: usize, keep: usize },
-    /// Micro: the older results are short or placeholders already.
-    OlderAreShort { min: usize },
-    /// Micro: the older results are unread.
-    OlderAreUnread,
-    /// Micro: the older results hold more than text and cannot be replaced.
-    OlderAreNotText,
-    /// Micro over the limit: the target cannot be reached.
-    OutOfReach { could_free: usize, needed: usize },
-    /// Fit: switched off (`keep_unread`).
-    KeepUnreadOff { profile: bool },
-    /// Fit: waits until unread results were lost once.
-    WaitsForLoss,
-    /// Fit: the unread results are within their share.
-    UnreadFits { unread: usize, share: usize },
-    /// Fit: nothing unread can be shortened.
-    NothingToFit { unread: usize, share: usize },
-    /// History: it is one single `[Compacted]` message already.
-    AlreadyCompacted,
-    /// History: paused after failed summaries.
-    PausedByFailures { failures: usize },
-    /// History: paused, three compactions in a row left it over the limit.
-    StillOver { rounds: usize },
-    /// Nothing at all to summarise.
-    Empty,
-    /// A file could not be written: the results stay whole.
-    NotSaved { error: String },
+impl Outcome {
+    pub(super) fn skipped(reason: Reason) -> Self {
+        Self::Skipped(Skip::new(reason))
+    }
 }
 
 /// A history with less in it, and what must be on disk before it may take the old one's place.
@@ -202,6 +142,7 @@ pub struct SummaryPlan {
     pub older: Range<usize>,
     /// Unread results among them, which the compaction takes away.
     pub unread_lost: usize,
-    /// Results among the kept messages that the recovery persists, with the files to write first.
+    /// The history with the results among the kept messages persisted, where the recovery must: its files are written first.
+    /// [`rebuild`](super::rebuild) builds on it.
     pub kept: Option<Rewrite>,
 }

@@ -3,6 +3,22 @@
 //! Knows neither an agent nor a tool. [`Model::stream`] never fails outside its stream, and the stream ends with exactly
 //! one [`Delta::Finished`] or [`Delta::Failed`]; a stream that is dropped closes the connection at once.
 
+mod anthropic;
+mod block;
+mod decode;
+mod errors;
+mod explain;
+mod http;
+mod reading;
+pub mod retry;
+pub mod scripted;
+mod secret;
+mod sse;
+#[cfg(test)]
+mod tests;
+mod too_long;
+mod wire;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +26,10 @@ use futures_util::stream::BoxStream;
 use serde_json::Value;
 
 use crate::message::{ContentBlock, Message, StopReason, Usage};
+
+pub use anthropic::{AnthropicModel, Endpoint, Key};
+pub use retry::Retrying;
+pub use secret::Secret;
 
 /// Something that answers conversations.
 pub trait Model: Send + Sync {
@@ -50,7 +70,7 @@ pub enum Purpose {
 }
 
 /// A piece of a reply.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
     /// Text as it comes, for the screen; the block follows whole.
     Text(String),
@@ -98,6 +118,10 @@ pub enum ModelError {
         /// Tokens that it takes, where it says so.
         window: Option<u64>,
     },
+    /// The server refused without any reason; a prompt that is too long is a common one. Worth one compaction where the
+    /// conversation is above half of its limit, else a plain refusal.
+    #[error("{0}")]
+    MaybeTooLong(String),
     /// Too many requests, or a spend limit.
     #[error("{0}")]
     RateLimited(String),

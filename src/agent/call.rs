@@ -1,0 +1,335 @@
+//! One call of the model: the request as the history is now, the reply streamed in, and the recovery where the provider
+//! says that the prompt is too long.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use tokio_util::sync::CancellationToken;
+
+use crate::context::{History, Limits, Stage};
+use crate::event::AgentEvent;
+use crate::message::{BlockKind, ContentBlock, StopReason, Usage};
+use crate::model::{Delta, ModelError, Request};
+
+use super::Agent;
+use super::turn::Ending;
+
+/// A reply as it goes into the history.
+pub(super) struct Reply {
+    /// The blocks, without blank text, each call under an id of its own.
+    pub(super) blocks: Vec<ContentBlock>,
+    /// The calls in it.
+    pub(super) calls: Vec<Call>,
+    /// Why the model stopped.
+    pub(super) stop_reason: StopReason,
+}
+
+/// A call that waits for its answer.
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) input: serde_json::Value,
+    /// What came instead of JSON.
+    pub(super) broken: Option<String>,
+}
+
+/// What has arrived of a reply.
+#[derive(Default)]
+struct Arrived {
+    blocks: Vec<(ContentBlock, Option<String>)>,
+    /// Text that streamed and whose block is not complete.
+    text: String,
+}
+
+enum StreamEnd {
+    Finished(StopReason, Usage),
+    Failed(ModelError),
+    Interrupted,
+}
+
+/// A share of a window that is left free: characters per token are an average.
+const WINDOW_MARGIN: f64 = 0.9;
+
+impl Agent {
+    /// Asks the model for a reply. A call that was cut or stopped leaves what is complete in the history, answered.
+    pub(super) async fn ask(&mut self, cancel: &CancellationToken) -> Result<Reply, Ending> {
+        let mut recoveries = 0;
+        loop {
+            let (arrived, end) = self.stream(cancel).await;
+            match end {
+                StreamEnd::Finished(stop_reason, used) => {
+                    self.spend(&used);
+                    return Ok(self.reply(arrived, stop_reason));
+                }
+                StreamEnd::Interrupted => {
+                    self.keep_cut(arrived, "not run: the user stopped the reply")
+                        .await;
+                    return Err(Ending::interrupted());
+                }
+                StreamEnd::Failed(ModelError::PromptTooLong {
+                    message,
+                    tokens,
+                    window,
+                }) if recoveries < self.limits.max_reactive_retries => {
+                    recoveries += 1;
+                    self.learn_window(tokens, window).await;
+                    if !self.recover(cancel).await {
+                        if cancel.is_cancelled() {
+                            return Err(Ending::interrupted());
+                        }
+                        return Err(Ending::failed(message));
+                    }
+                }
+                StreamEnd::Failed(error) => {
+                    self.keep_cut(arrived, "not run: the reply was cut off")
+                        .await;
+                    return Err(Ending::failed(error.to_string()));
+                }
+            }
+        }
+    }
+
+    /// Sends the history and takes in what comes, until the stream ends or is stopped.
+    async fn stream(&mut self, cancel: &CancellationToken) -> (Arrived, StreamEnd) {
+        self.calls += 1;
+        let size = self.history.size();
+        self.emit(AgentEvent::ModelCallStarted {
+            call: self.calls,
+            size,
+            messages: self.history.len(),
+        })
+        .await;
+        let mut stream = self.shared.model.stream(Request {
+            system: Arc::clone(&self.shared.system),
+            tools: Arc::clone(&self.specs),
+            messages: self.history.messages().cloned().collect(),
+            purpose: self.purpose.clone(),
+        });
+        let mut arrived = Arrived::default();
+        let end = loop {
+            let delta = tokio::select! {
+                biased;
+                () = cancel.cancelled() => break StreamEnd::Interrupted,
+                delta = stream.next() => delta,
+            };
+            match delta {
+                Some(Delta::Text(text)) => {
+                    arrived.text.push_str(&text);
+                    self.emit(AgentEvent::TextDelta { text }).await;
+                }
+                Some(Delta::Thinking(_)) => {}
+                Some(Delta::Block(block)) => arrived.push(block, None),
+                Some(Delta::BrokenCall { block, raw }) => arrived.push(block, Some(raw)),
+                Some(Delta::Retrying {
+                    attempt,
+                    wait,
+                    reason,
+                }) => {
+                    arrived = Arrived::default();
+                    let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                    self.emit(AgentEvent::Retrying {
+                        attempt,
+                        wait_ms,
+                        reason,
+                    })
+                    .await;
+                }
+                Some(Delta::Finished { stop_reason, usage }) => {
+                    break StreamEnd::Finished(stop_reason, usage);
+                }
+                Some(Delta::Failed(error)) => break StreamEnd::Failed(error),
+                None => {
+                    break StreamEnd::Failed(ModelError::Protocol(
+                        "the reply ended without an end".to_owned(),
+                    ));
+                }
+            }
+        };
+        // Before anything else waits: the connection closes here, and a local server stops generating.
+        drop(stream);
+        let (stop_reason, usage) = match &end {
+            StreamEnd::Finished(stop_reason, usage) => (Some(stop_reason.clone()), *usage),
+            StreamEnd::Failed(_) | StreamEnd::Interrupted => (None, Usage::default()),
+        };
+        self.measured.add(size + self.overhead(), &usage);
+        self.emit(AgentEvent::ModelCallFinished { stop_reason, usage })
+            .await;
+        (arrived, end)
+    }
+
+    /// Characters sent with every request beside the messages.
+    fn overhead(&self) -> usize {
+        let specs: usize = self
+            .specs
+            .iter()
+            .map(|spec| spec.to_string().chars().count())
+            .sum();
+        self.shared.system.chars().count() + specs
+    }
+
+    /// A reply in the form in which it is stored.
+    fn reply(&mut self, arrived: Arrived, stop_reason: StopReason) -> Reply {
+        let mut reply = Reply {
+            blocks: Vec::new(),
+            calls: Vec::new(),
+            stop_reason,
+        };
+        for (block, broken) in arrived.blocks {
+            match block.kind() {
+                BlockKind::Text(text) if text.trim().is_empty() => {}
+                BlockKind::ToolUse { id, name, input } => {
+                    let unique = unique_id(id, &self.ids);
+                    let call = Call {
+                        id: unique.clone(),
+                        name: name.to_owned(),
+                        input: input.clone(),
+                        broken,
+                    };
+                    reply.blocks.push(if unique == id {
+                        block
+                    } else {
+                        block.with_field("id", unique.clone())
+                    });
+                    reply.calls.push(call);
+                    self.ids.insert(unique);
+                }
+                BlockKind::Text(_)
+                | BlockKind::ToolResult { .. }
+                | BlockKind::Thinking(_)
+                | BlockKind::Other(_) => reply.blocks.push(block),
+            }
+        }
+        reply
+    }
+
+    /// Keeps what is complete of a reply that was cut: text stays, complete calls are answered with `answer` and not run.
+    async fn keep_cut(&mut self, mut arrived: Arrived, answer: &str) {
+        let rest = std::mem::take(&mut arrived.text);
+        if !rest.trim().is_empty() {
+            arrived.blocks.push((ContentBlock::text(rest), None));
+        }
+        // A reply of reasoning alone says nothing that could be gone on from.
+        let speaks = |block: &ContentBlock| !matches!(block.kind(), BlockKind::Thinking(_));
+        if !arrived.blocks.iter().any(|(block, _)| speaks(block)) {
+            return;
+        }
+        let reply = self.reply(arrived, StopReason::Other("cut".to_owned()));
+        self.store_reply(&reply).await;
+        let mut results = Vec::new();
+        for call in &reply.calls {
+            results.push(self.refuse(call, answer).await);
+        }
+        self.store_results(results).await;
+    }
+
+    /// Lowers the working limit where a rejection names the server's window.
+    async fn learn_window(&mut self, tokens: Option<u64>, window: Option<u64>) {
+        let Some(window) = window else { return };
+        let overhead = self.overhead();
+        let sent = self.history.size() + overhead;
+        let per_token = tokens
+            .filter(|&tokens| tokens > 0)
+            .map(|tokens| sent as f64 / tokens as f64)
+            .or_else(|| self.measured.chars_per_token());
+        let Some(per_token) = per_token else { return };
+        let limit = limit_of_window(window, per_token).saturating_sub(overhead);
+        if limit > 0 && limit < self.limits.context_limit {
+            let limits = Limits {
+                context_limit: limit,
+                ..self.limits.clone()
+            };
+            let reason = format!("the server takes {window} tokens");
+            self.set_limits(limits, reason).await;
+        }
+    }
+
+    /// `reactive_compact`; says whether the call can be made again.
+    async fn recover(&mut self, cancel: &CancellationToken) -> bool {
+        let before: Vec<_> = self
+            .history
+            .items
+            .iter()
+            .map(|item| Arc::clone(&item.message))
+            .collect();
+        match self.plan_recovery().await {
+            Ok((plan, files)) => {
+                self.carry_out(plan, files, cancel).await;
+                !same_messages(&self.history, &before)
+            }
+            Err(skip) => {
+                self.skipped(Stage::ReactiveCompact, skip).await;
+                false
+            }
+        }
+    }
+}
+
+impl Arrived {
+    /// Takes in a complete block; the text that streamed for it is in the block now.
+    fn push(&mut self, block: ContentBlock, broken: Option<String>) {
+        self.text.clear();
+        self.blocks.push((block, broken));
+    }
+}
+
+/// Whether `history` still holds exactly these messages, by identity.
+fn same_messages(history: &History, before: &[Arc<crate::message::Message>]) -> bool {
+    history.len() == before.len()
+        && history
+            .messages()
+            .zip(before)
+            .all(|(now, then)| Arc::ptr_eq(now, then))
+}
+
+/// `id` with only characters that every server takes, and with a number behind it where it was used before.
+fn unique_id(id: &str, used: &HashSet<String>) -> String {
+    let mut clean: String = id
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    if clean.is_empty() {
+        clean.push_str("call");
+    }
+    if !used.contains(&clean) {
+        return clean;
+    }
+    (2_u64..)
+        .map(|n| format!("{clean}-{n}"))
+        .find(|next| !used.contains(next))
+        .unwrap_or(clean)
+}
+
+/// The limit in characters that a window of `tokens` allows.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a product of positive numbers far below 2^53; rounding down is meant"
+)]
+fn limit_of_window(tokens: u64, chars_per_token: f64) -> usize {
+    (tokens as f64 * chars_per_token * WINDOW_MARGIN) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_used_once_and_fits_every_server() {
+        let used = HashSet::from(["toolu_1".to_owned(), "toolu_1-2".to_owned()]);
+        assert_eq!(unique_id("toolu_1", &used), "toolu_1-3");
+        assert_eq!(unique_id("../x y", &used), "___x_y");
+        assert_eq!(unique_id("", &used), "call");
+    }
+
+    #[test]
+    fn a_window_in_tokens_is_a_limit_in_characters() {
+        assert_eq!(limit_of_window(4_096, 3.5), 12_902);
+    }
+}

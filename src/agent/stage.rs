@@ -1,0 +1,321 @@
+//! Carries out what the pure stages say: files first, then the swap, then the report.
+//!
+//! Nothing is replaced before what it replaces is on disk: a result that cannot be saved stays whole, a history whose
+//! transcript or session log cannot be written stays as it is.
+
+use std::io::ErrorKind;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::context::{
+    Input, Outcome, RESULTS_DIR, Rewrite, Save, Skip, Stage, SummaryPlan, Trigger, apply,
+    plan_compaction, plan_recovery, rebuild, what_fills,
+};
+use crate::event::{AgentEvent, SkippedBy, StageReport, StageSkipped};
+
+use super::Agent;
+
+/// Where transcripts live, relative to the workspace.
+const TRANSCRIPTS: &str = ".transcripts/";
+
+/// What a rewrite is reported with.
+pub(super) struct Made {
+    pub(super) stage: Stage,
+    pub(super) trigger: Trigger,
+    pub(super) started: Instant,
+    pub(super) api_calls: u32,
+    pub(super) transcript: Option<String>,
+    pub(super) unread_lost: usize,
+}
+
+/// What became of the files of a rewrite.
+struct Saving {
+    /// Files written or used again, relative to the workspace.
+    files: Vec<String>,
+    /// Why a result could not be saved, the first one's.
+    error: Option<String>,
+}
+
+impl Agent {
+    /// The five stages before a model call, in their order.
+    pub(super) async fn pipeline(&mut self, cancel: &CancellationToken) {
+        if let Some((limits, reason)) = self.shared.controls.take_limits() {
+            self.set_limits(limits, reason).await;
+        }
+        // What could not be saved is tried again at every run: a full disk may have room by now.
+        self.saved.refused.clear();
+        for stage in Stage::PIPELINE {
+            if cancel.is_cancelled() {
+                return;
+            }
+            self.run_stage(stage, cancel).await;
+        }
+    }
+
+    /// What the stages look at.
+    pub(super) fn input(&self) -> Input<'_> {
+        Input {
+            history: &self.history,
+            saved: &self.saved,
+            limits: &self.limits,
+            pause: self.pause,
+        }
+    }
+
+    async fn run_stage(&mut self, stage: Stage, cancel: &CancellationToken) {
+        let started = Instant::now();
+        let (outcome, saving) = self.save_files(|agent| apply(stage, &agent.input())).await;
+        match outcome {
+            Outcome::Skipped(skip) => match saving.error {
+                Some(error) => {
+                    self.failed(stage, format!("not saved: {error}; kept whole"))
+                        .await
+                }
+                None => self.skipped(stage, skip).await,
+            },
+            Outcome::Rewritten(rewrite) => {
+                let made = Made {
+                    stage,
+                    trigger: Trigger::Pipeline,
+                    started,
+                    api_calls: 0,
+                    transcript: None,
+                    unread_lost: 0,
+                };
+                self.swap(rewrite, made, saving.files).await;
+            }
+            Outcome::NeedsSummary(plan) => self.carry_out(plan, Vec::new(), cancel).await,
+        }
+    }
+
+    /// `/compact`, and the stage of a `compact` call.
+    pub(super) async fn compact(&mut self, trigger: Trigger, cancel: &CancellationToken) {
+        match plan_compaction(&self.input(), trigger) {
+            Outcome::Skipped(skip) => self.skipped(Stage::CompactHistory, skip).await,
+            Outcome::NeedsSummary(plan) => self.carry_out(plan, Vec::new(), cancel).await,
+            Outcome::Rewritten(_) => unreachable!("a compaction always needs a summary"),
+        }
+    }
+
+    /// A compaction: transcript, summary, swap. Whatever fails on the way leaves the history as it is.
+    ///
+    /// `files` are those that the plan needed, written before.
+    pub(super) async fn carry_out(
+        &mut self,
+        plan: SummaryPlan,
+        files: Vec<String>,
+        cancel: &CancellationToken,
+    ) {
+        let started = Instant::now();
+        let size = self.history.size();
+        self.emit(AgentEvent::StageStarted {
+            call: self.calls + 1,
+            stage: plan.stage,
+            trigger: plan.trigger,
+            size,
+        })
+        .await;
+        let transcript = match self.write_transcript() {
+            Ok(name) => name,
+            Err(error) => {
+                let error =
+                    format!("the transcript could not be written: {error}; nothing was replaced");
+                return self.failed(plan.stage, error).await;
+            }
+        };
+        let (summary, api_calls) = self.summarise(&plan, cancel).await;
+        let summary = match summary {
+            Ok(summary) => summary,
+            Err(error) => return self.summary_failed(plan.stage, error).await,
+        };
+        let rewrite = rebuild(&self.history, &plan, &summary);
+        let after = rewrite.history.size();
+        if plan.trigger == Trigger::Pipeline && after >= size {
+            let error =
+                format!("the summary is no shorter than what it would replace ({size} → {after})");
+            return self.summary_failed(plan.stage, error).await;
+        }
+        let made = Made {
+            stage: plan.stage,
+            trigger: plan.trigger,
+            started,
+            api_calls,
+            transcript: Some(transcript),
+            unread_lost: plan.unread_lost,
+        };
+        if self.swap(rewrite, made, files).await {
+            match plan.trigger {
+                Trigger::Pipeline => self.pause.compacted(after, &self.limits),
+                Trigger::Tool | Trigger::Command | Trigger::PromptTooLong => self.pause.reset(),
+            }
+            self.log_pause().await;
+            if self.pause.still_over > 0 && self.pause.reason(&self.limits).is_some() {
+                self.notice(what_fills(&self.history, &self.limits)).await;
+            }
+        }
+    }
+
+    async fn summary_failed(&mut self, stage: Stage, error: String) {
+        self.pause.failed();
+        self.log_pause().await;
+        self.failed(stage, error).await;
+    }
+
+    async fn log_pause(&mut self) {
+        let logged = self.session.pause(self.pause);
+        self.logged(logged).await;
+    }
+
+    /// Writes the files that a plan for a recovery needs; the plan whose files are all there.
+    pub(super) async fn plan_recovery(&mut self) -> Result<(SummaryPlan, Vec<String>), Skip> {
+        let mut saving = Saving {
+            files: Vec::new(),
+            error: None,
+        };
+        loop {
+            let plan = match plan_recovery(&self.input()) {
+                Outcome::NeedsSummary(plan) => plan,
+                Outcome::Skipped(skip) => return Err(skip),
+                Outcome::Rewritten(_) => unreachable!("a recovery always needs a summary"),
+            };
+            let saves = plan.kept.as_ref().map_or(&[][..], |kept| &kept.saves);
+            if self.save_all(saves, &mut saving).await {
+                return Ok((plan, saving.files));
+            }
+        }
+    }
+
+    /// Plans and writes files until all of a plan's files are on disk; a plan changes where a name turns out to be taken,
+    /// or a file cannot be written.
+    async fn save_files(&mut self, plan: impl Fn(&Self) -> Outcome) -> (Outcome, Saving) {
+        let mut saving = Saving {
+            files: Vec::new(),
+            error: None,
+        };
+        loop {
+            let outcome = plan(self);
+            let Outcome::Rewritten(rewrite) = &outcome else {
+                return (outcome, saving);
+            };
+            if self.save_all(&rewrite.saves, &mut saving).await {
+                return (outcome, saving);
+            }
+        }
+    }
+
+    /// Writes files; says whether the plan that they are for still holds.
+    async fn save_all(&mut self, saves: &[Save], saving: &mut Saving) -> bool {
+        let mut whole = true;
+        for save in saves {
+            whole &= self.save(save, saving).await;
+        }
+        whole
+    }
+
+    /// Writes one file; says whether the plan still holds.
+    async fn save(&mut self, save: &Save, saving: &mut Saving) -> bool {
+        let path = format!("{RESULTS_DIR}{}", save.name);
+        match self.shared.store.put(&path, &save.text) {
+            Ok(()) => {
+                self.saved.record(&save.name, &save.text);
+                let logged = self.session.known_file(&save.name);
+                self.logged(logged).await;
+                saving.files.push(path);
+                true
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                self.saved.taken.insert(save.name.clone());
+                false
+            }
+            Err(error) => {
+                let error = format!("{path}: {error}");
+                self.notice(format!(
+                    "a result stays whole, its file could not be written: {error}"
+                ))
+                .await;
+                self.saved.refused.insert(save.result);
+                saving.error.get_or_insert(error);
+                false
+            }
+        }
+    }
+
+    /// Writes the whole history, one JSON message a line, under a name of its own.
+    fn write_transcript(&mut self) -> std::io::Result<String> {
+        let mut text = String::new();
+        for message in self.history.messages() {
+            text.push_str(&serde_json::to_string(&**message)?);
+            text.push('\n');
+        }
+        loop {
+            self.transcripts += 1;
+            let name = format!(
+                "{TRANSCRIPTS}{}-{:03}.jsonl",
+                self.session.id(),
+                self.transcripts
+            );
+            match self.shared.store.put(&name, &text) {
+                Ok(()) => return Ok(name),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Puts the new history in the old one's place and reports it; refuses while the session log cannot be written.
+    async fn swap(&mut self, rewrite: Rewrite, made: Made, files: Vec<String>) -> bool {
+        let after = rewrite.history;
+        let report = StageReport {
+            call: self.calls + 1,
+            stage: made.stage,
+            trigger: made.trigger,
+            size_before: self.history.size(),
+            size_after: after.size(),
+            messages_before: self.history.len(),
+            messages_after: after.len(),
+            touched: rewrite.touched,
+            files,
+            api_calls: made.api_calls,
+            duration_ms: u64::try_from(made.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            transcript: made.transcript,
+            guards: rewrite.guards,
+            unread_lost: made.unread_lost,
+            before: self.history.clone(),
+            after: after.clone(),
+        };
+        let logged = self.session.rewrite(&report);
+        self.logged(logged).await;
+        if let Some(error) = &self.log_error {
+            let error = format!("the session log cannot be written: {error}; nothing was replaced");
+            self.failed(made.stage, error).await;
+            return false;
+        }
+        self.history = after;
+        self.emit(AgentEvent::StageFinished(Box::new(report))).await;
+        true
+    }
+
+    pub(super) async fn skipped(&self, stage: Stage, skip: Skip) {
+        self.emit(AgentEvent::StageSkipped(StageSkipped {
+            call: self.calls + 1,
+            stage,
+            reason: skip.reason.text(),
+            measured: skip.measured,
+            threshold: skip.threshold,
+            by: SkippedBy::Rule,
+            guards: skip.guards,
+            skip,
+        }))
+        .await;
+    }
+
+    async fn failed(&self, stage: Stage, error: String) {
+        self.emit(AgentEvent::StageFailed {
+            call: self.calls + 1,
+            stage,
+            error,
+        })
+        .await;
+    }
+}

@@ -1,0 +1,429 @@
+//! The settings in force: defaults < the user's file < the project's file < environment < options.
+//!
+//! Everything is read and checked once, here; nothing is silently ignored. The key comes from the environment only (or
+//! from a trusted `.env`), and no form of it is ever shown or written.
+
+mod apply;
+mod file;
+mod key;
+mod show;
+mod values;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::cli::Common;
+use crate::context::{Limits, Profile};
+
+pub use key::{Key, KeyForm};
+pub use show::show;
+pub use values::Permission;
+
+/// Every setting with its default and a comment; `plimsoll config --init` writes it.
+pub const TEMPLATE: &str = include_str!("../assets/config.toml");
+
+/// The settings in force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// The set of defaults that `limits` started from.
+    pub profile: Profile,
+    /// The pipeline's numbers.
+    pub limits: Limits,
+    /// The model's name.
+    pub model: String,
+    /// The server, without `/v1`.
+    pub base_url: String,
+    /// The key for it.
+    pub key: Option<Key>,
+    /// Another model for summaries.
+    pub summary_model: Option<String>,
+    /// The version of the API that is asked for.
+    pub anthropic_version: String,
+    /// The most tokens of one reply.
+    pub max_tokens: u32,
+    /// How often a request is made again.
+    pub max_retries: u32,
+    /// How long to wait for a connection.
+    pub connect_timeout: Duration,
+    /// How long a server may be silent.
+    pub stall_timeout: Duration,
+    /// How long a shell command may take.
+    pub bash_timeout: Duration,
+    /// Whether plain http may go to other machines.
+    pub allow_http: bool,
+    /// What may run unasked.
+    pub permission: Permission,
+    /// What was left out, and why: for the user.
+    pub notices: Vec<String>,
+    /// Where each setting that is no default came from.
+    origins: BTreeMap<String, Origin>,
+}
+
+/// Where a setting came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The program itself.
+    Default,
+    /// The user's settings file, with line and column.
+    User(Place),
+    /// The project's settings file.
+    Project(Place),
+    /// The workspace's `.env`.
+    Dotenv(Place),
+    /// A variable of the environment.
+    Environment(&'static str),
+    /// An option, as typed.
+    Option(String),
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+}
+
+/// Why the settings cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// A file is there and cannot be read.
+    #[error("{}: cannot be read: {reason}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A file is not what it should be.
+    #[error("{place}: {reason}")]
+    File {
+        /// Where.
+        place: Place,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
+    /// A setting from elsewhere cannot be taken.
+    #[error("{origin}: {reason}")]
+    Setting {
+        /// Where it came from.
+        origin: String,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
+}
+
+/// A setting as it was found, not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+struct Given {
+    name: String,
+    value: Raw,
+    origin: Origin,
+}
+
+/// A value as it was found.
+#[derive(Clone, Debug, PartialEq)]
+enum Raw {
+    /// From a file, with its type.
+    Typed(serde_json::Value),
+    /// From the command line or the environment: the setting decides what it means.
+    Text(String),
+}
+
+/// Where settings are looked for.
+#[derive(Clone, Debug)]
+pub struct Sources<'a> {
+    /// The user's settings file, which need not exist; `None` where the platform has no place for one.
+    pub user_file: Option<PathBuf>,
+    /// The folder that the agent works in.
+    pub workspace: PathBuf,
+    /// The variables of [`VARIABLES`] that are set.
+    pub environment: BTreeMap<&'static str, String>,
+    /// The options.
+    pub options: &'a Common,
+}
+
+/// The variables that are read, the stronger of two for the same thing first.
+pub const VARIABLES: [&str; 5] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "MODEL_ID",
+    "ANTHROPIC_MODEL",
+];
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.path.display(), self.line, self.column)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::User(place) | Self::Project(place) | Self::Dotenv(place) => {
+                write!(f, "{}:{}", place.path.display(), place.line)
+            }
+            Self::Environment(name) => f.write_str(name),
+            Self::Option(option) => f.write_str(option),
+        }
+    }
+}
+
+impl Origin {
+    fn error(&self, reason: String) -> ConfigError {
+        match self {
+            Self::User(place) | Self::Project(place) | Self::Dotenv(place) => ConfigError::File {
+                place: place.clone(),
+                reason,
+            },
+            Self::Default | Self::Environment(_) | Self::Option(_) => ConfigError::Setting {
+                origin: self.to_string(),
+                reason,
+            },
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            profile: Profile::default(),
+            limits: Limits::default(),
+            model: "claude-sonnet-5-5".to_owned(),
+            base_url: "https://api.anthropic.com".to_owned(),
+            key: None,
+            summary_model: None,
+            anthropic_version: "2023-06-01".to_owned(),
+            max_tokens: 8_192,
+            max_retries: 4,
+            connect_timeout: Duration::from_secs(10),
+            stall_timeout: Duration::from_mins(5),
+            bash_timeout: Duration::from_mins(2),
+            allow_http: false,
+            permission: Permission::default(),
+            notices: Vec::new(),
+            origins: BTreeMap::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads the files, puts the layers over each other and checks every value.
+    ///
+    /// # Errors
+    /// If a file cannot be read or parsed, a name is not known or a value does not fit.
+    pub fn load(sources: &Sources<'_>) -> Result<Self, ConfigError> {
+        let mut config = Self::default();
+        let mut layers = Vec::new();
+        if let Some(path) = &sources.user_file {
+            layers.extend(file::settings(path, Origin::User)?);
+        }
+        let (project, dotenv) = config.workspace_files(sources)?;
+        layers.extend(project);
+        let key = key::choose(&sources.environment, &dotenv);
+        layers.extend(key::without_keys(dotenv));
+        layers.extend(from_environment(&sources.environment));
+        layers.extend(from_options(sources.options));
+        let key = config.part_addresses_from_keys(&mut layers, key);
+        config.apply(layers)?;
+        config.key = key;
+        Ok(config)
+    }
+
+    /// The settings files of the workspace where they are trusted, else a notice for each that was left out.
+    fn workspace_files(
+        &mut self,
+        sources: &Sources<'_>,
+    ) -> Result<(Vec<Given>, Vec<Given>), ConfigError> {
+        let settings = sources.workspace.join(".plimsoll/config.toml");
+        let dotenv = sources.workspace.join(".env");
+        if sources.options.trust {
+            return Ok((
+                file::settings(&settings, Origin::Project)?,
+                file::dotenv(&dotenv)?,
+            ));
+        }
+        if settings.exists() {
+            self.leave_out(".plimsoll/config.toml");
+        }
+        // A project's `.env` mostly holds other things: then there is nothing to say. One that cannot be read says so
+        // once it is trusted.
+        if file::dotenv(&dotenv).is_ok_and(|found| !found.is_empty()) {
+            self.leave_out(".env");
+        }
+        Ok((Vec::new(), Vec::new()))
+    }
+
+    fn leave_out(&mut self, name: &str) {
+        self.notices.push(format!(
+            "{name} of this folder was left out; --trust takes it for this run"
+        ));
+    }
+
+    /// An address from a file of the workspace is only ever used with a key from that same file, and a key from there
+    /// with no other address than its own or the default: a cloned project must not send the user's key elsewhere.
+    fn part_addresses_from_keys(
+        &mut self,
+        layers: &mut Vec<Given>,
+        key: Option<Key>,
+    ) -> Option<Key> {
+        let own_key = key.as_ref().is_some_and(|key| key.from_dotenv);
+        layers.retain(|given| {
+            let dangerous = given.name == "base_url"
+                && match given.origin {
+                    Origin::Project(_) => true,
+                    Origin::Dotenv(_) => !own_key,
+                    Origin::Default
+                    | Origin::User(_)
+                    | Origin::Environment(_)
+                    | Origin::Option(_) => false,
+                };
+            if dangerous {
+                self.notices.push(format!(
+                    "the address in {} was left out: one from the workspace is only used with a key from the same file",
+                    given.origin
+                ));
+            }
+            !dangerous
+        });
+        let address = layers.iter().rfind(|given| given.name == "base_url");
+        match address.map(|given| &given.origin) {
+            Some(origin) if own_key && !matches!(origin, Origin::Dotenv(_)) => {
+                self.notices.push(format!(
+                    "the key in .env was left out: it is not for the address of {origin}"
+                ));
+                None
+            }
+            _ => key,
+        }
+    }
+
+    /// Why the address must not be used as it is: plain http to another machine.
+    #[must_use]
+    pub fn refused_address(&self) -> Option<String> {
+        (!self.allow_http && values::is_plain_to_elsewhere(&self.base_url)).then(|| {
+            format!(
+                "{} is plain http to another machine: key and text could be read on the way; use https, or allow it \
+                 with --set allow_http=true",
+                self.base_url
+            )
+        })
+    }
+
+    /// Where the setting `name` came from.
+    #[must_use]
+    pub fn origin(&self, name: &str) -> &Origin {
+        self.origins.get(name).unwrap_or(&Origin::Default)
+    }
+}
+
+/// The variables of [`VARIABLES`] that are set and not empty.
+///
+/// # Errors
+/// If one is not UTF-8.
+pub fn environment() -> Result<BTreeMap<&'static str, String>, ConfigError> {
+    let mut found = BTreeMap::new();
+    for name in VARIABLES {
+        match std::env::var(name) {
+            Ok(text) if !text.trim().is_empty() => {
+                found.insert(name, text.trim().to_owned());
+            }
+            Ok(_) | Err(std::env::VarError::NotPresent) => {}
+            Err(std::env::VarError::NotUnicode(_)) => {
+                return Err(ConfigError::Setting {
+                    origin: name.to_owned(),
+                    reason: "its value is not UTF-8".to_owned(),
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Where the user's settings file is, or would be.
+#[must_use]
+pub fn user_file() -> Option<PathBuf> {
+    folders().map(|folders| folders.config_dir().join("config.toml"))
+}
+
+/// The folder of the session logs.
+#[must_use]
+pub fn sessions_folder() -> Option<PathBuf> {
+    folders().map(|folders| folders.data_dir().join("sessions"))
+}
+
+fn folders() -> Option<directories::ProjectDirs> {
+    directories::ProjectDirs::from("", "", "plimsoll")
+}
+
+/// Writes [`TEMPLATE`] to `path`.
+///
+/// # Errors
+/// If there is a file already, or it cannot be written.
+pub fn init(path: &Path) -> Result<(), ConfigError> {
+    use std::io::Write;
+    let written = path
+        .parent()
+        .map_or(Ok(()), std::fs::create_dir_all)
+        .and_then(|()| std::fs::File::create_new(path))
+        .and_then(|mut file| file.write_all(TEMPLATE.as_bytes()));
+    written.map_err(|error| ConfigError::Setting {
+        origin: path.display().to_string(),
+        reason: match error.kind() {
+            std::io::ErrorKind::AlreadyExists => "exists already and was left as it is".to_owned(),
+            _ => format!("cannot be written: {error}"),
+        },
+    })
+}
+
+/// The settings that a map of variables holds.
+fn from_environment(variables: &BTreeMap<&'static str, String>) -> Vec<Given> {
+    let setting = |variable: &'static str, name: &str| {
+        variables.get(variable).map(|text| Given {
+            name: name.to_owned(),
+            value: Raw::Text(text.clone()),
+            origin: Origin::Environment(variable),
+        })
+    };
+    [
+        setting("ANTHROPIC_BASE_URL", "base_url"),
+        setting("MODEL_ID", "model").or_else(|| setting("ANTHROPIC_MODEL", "model")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The settings that the options hold; the short forms are stronger than `--set`.
+fn from_options(options: &Common) -> Vec<Given> {
+    let given = |name: &str, value: &str, option: String| Given {
+        name: name.to_owned(),
+        value: Raw::Text(value.to_owned()),
+        origin: Origin::Option(option),
+    };
+    let set = options
+        .set
+        .iter()
+        .map(|set| given(&set.name, &set.value, format!("--set {}", set.name)));
+    let short = [
+        ("model", &options.model),
+        ("base_url", &options.base_url),
+        ("profile", &options.profile),
+        ("permission", &options.permission),
+    ];
+    let short = short.into_iter().filter_map(|(name, value)| {
+        let option = format!("--{}", name.replace('_', "-"));
+        value.as_ref().map(|value| given(name, value, option))
+    });
+    set.chain(short).collect()
+}
+
+#[cfg(test)]
+mod tests;

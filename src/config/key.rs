@@ -1,0 +1,111 @@
+//! The key: which one is used, in which form it is sent, and that nobody sees it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{Given, Raw};
+
+/// A key for the server. No form of it that can be printed shows its text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key {
+    /// How it is sent.
+    pub form: KeyForm,
+    /// Whether it is from the workspace's `.env` and not from the environment.
+    pub from_dotenv: bool,
+    text: String,
+}
+
+/// How a key is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyForm {
+    /// As `x-api-key`.
+    ApiKey,
+    /// As `Authorization: Bearer`.
+    Token,
+}
+
+impl KeyForm {
+    /// The variable that holds a key of this form.
+    #[must_use]
+    pub fn variable(self) -> &'static str {
+        match self {
+            Self::ApiKey => "ANTHROPIC_API_KEY",
+            Self::Token => "ANTHROPIC_AUTH_TOKEN",
+        }
+    }
+
+    /// The header that carries it.
+    #[must_use]
+    pub fn header(self) -> &'static str {
+        match self {
+            Self::ApiKey => "x-api-key",
+            Self::Token => "Authorization: Bearer",
+        }
+    }
+}
+
+impl Key {
+    /// The text itself, for the header that carries it.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}]", self.form.variable())
+    }
+}
+
+/// The key of the environment, else that of the `.env`; the API key before the token.
+pub(super) fn choose(
+    environment: &BTreeMap<&'static str, String>,
+    dotenv: &[Given],
+) -> Option<Key> {
+    let forms = [KeyForm::ApiKey, KeyForm::Token];
+    let own = forms.into_iter().find_map(|form| {
+        environment.get(form.variable()).map(|text| Key {
+            form,
+            from_dotenv: false,
+            text: text.clone(),
+        })
+    });
+    own.or_else(|| {
+        forms.into_iter().find_map(|form| {
+            let given = dotenv.iter().find(|given| given.name == form.variable())?;
+            let (Raw::Text(text) | Raw::Typed(serde_json::Value::String(text))) = &given.value
+            else {
+                return None;
+            };
+            Some(Key {
+                form,
+                from_dotenv: true,
+                text: text.clone(),
+            })
+        })
+    })
+}
+
+/// The settings of a `.env` beside its keys, by the names of settings.
+pub(super) fn without_keys(dotenv: Vec<Given>) -> Vec<Given> {
+    let model = if dotenv.iter().any(|given| given.name == "MODEL_ID") {
+        "MODEL_ID"
+    } else {
+        "ANTHROPIC_MODEL"
+    };
+    dotenv
+        .into_iter()
+        .filter_map(|given| {
+            let name = match given.name.as_str() {
+                "ANTHROPIC_BASE_URL" => "base_url",
+                name if name == model => "model",
+                _ => return None,
+            };
+            Some(Given {
+                name: name.to_owned(),
+                ..given
+            })
+        })
+        .collect()
+}
