@@ -552,7 +552,7 @@ const TOKENS: [&str; 40] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whatever stands before it, a command that is on the list does not run unasked.
     #[test]

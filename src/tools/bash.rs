@@ -1,7 +1,7 @@
 //! `bash`: one command line in a session of its own, without a terminal, stopped as a whole tree.
 //!
 //! The result comes when the shell ends, even if something it started still holds the pipe; standard output and standard
-//! error are one pipe, so what they say stays in order.
+//! error are one pipe, so what they say stays in order. A status other than 0 is an error with the output kept.
 
 use std::io;
 use std::path::Path;
@@ -152,7 +152,7 @@ impl Running {
                 },
                 read = self.pipe.read(&mut buffer), if open => match read {
                     Ok(0) | Err(_) => open = false,
-                    Ok(n) => output.push(&buffer[..n]),
+                    Ok(n) => take(output, &buffer[..n]).await,
                 },
             }
         };
@@ -195,8 +195,14 @@ async fn drain(pipe: &mut ChildStdout, output: &mut Output) {
         if n == 0 {
             break;
         }
-        output.push(&buffer[..n]);
+        take(output, &buffer[..n]).await;
     }
+}
+
+/// Keeps a piece. A pipe that is always full must not keep timers and others from their turn.
+async fn take(output: &mut Output, piece: &[u8]) {
+    output.push(piece);
+    tokio::task::yield_now().await;
 }
 
 /// The result: what was written, and behind it in brackets what else the model must know.

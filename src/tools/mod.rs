@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use call::one_line;
 pub use call::{
     Bash, EditFile, Glob, LoadSkill, ReadFile, Task, TodoWrite, ToolCall, WriteFile, specs,
 };
@@ -75,7 +76,8 @@ impl From<Result<String, String>> for ToolOutput {
 pub struct ToolSettings {
     /// How long a command may run that names no time itself; at most 600 seconds count.
     pub bash_timeout: Duration,
-    /// Names of environment variables that no command gets to see: those with the provider's keys.
+    /// Names of environment variables that are withheld from commands: those with the provider's keys. A help, not a
+    /// wall: a command of the same user can still look into this program's own process.
     pub hidden_env: Vec<String>,
     /// Folders of skills beside the workspace's `skills/`, weaker ones later.
     pub skill_dirs: Vec<PathBuf>,
