@@ -44,7 +44,7 @@ type Events = Option<Arc<Mutex<EventLog>>>;
 
 /// The agent in the current folder.
 pub(crate) fn own(screen: &cli::Screen, common: &Common) -> Result<u8, Failed> {
-    let show = own_folder(common)?;
+    let show = own_folder(pace(screen), common)?;
     until_left(show, screen, common)
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn demo(options: &cli::Demo, common: &Common) -> Result<u8, Failed> {
     until_left(show, &options.screen, common)
 }
 
-fn own_folder(common: &Common) -> Result<Show, Failed> {
+fn own_folder(pace: Pace, common: &Common) -> Result<Show, Failed> {
     let folder = launch::workspace(common)?;
     let config = Config::load(&Sources {
         user_file: config::user_file(),
@@ -66,10 +66,10 @@ fn own_folder(common: &Common) -> Result<Show, Failed> {
     let mut first = config.notices.clone();
     let model = if common.offline {
         first.push(OFFLINE.to_owned());
-        scripted(Script::default(), Pace::Learn)
+        scripted(Script::default(), pace)
     } else if config.key.is_none() {
         first.extend(WITHOUT_A_KEY.map(ToOwned::to_owned));
-        scripted(Script::default(), Pace::Learn)
+        scripted(Script::default(), pace)
     } else {
         launch::real_model(&config)?
     };

@@ -273,6 +273,39 @@ fn a_demo_without_a_screen_ends_with_its_last_turn() {
 }
 
 #[test]
+fn a_frame_is_printed_without_a_terminal_and_the_events_are_written() {
+    let place = Place::new();
+    place.file("notes.txt", "one\ntwo\n");
+    let log = place.work().join("events.jsonl");
+    let (out, err, code) = place.run(&[
+        "--print",
+        "100x30",
+        "--keys",
+        "read notes.txt<enter>",
+        "--events",
+        log.to_str().unwrap(),
+    ]);
+    assert_eq!((err.as_str(), code), ("", 0));
+    assert_eq!(out.lines().count(), 30, "{out}");
+    assert!(out.contains("No key is set"), "{out}");
+    assert!(out.contains("read_file notes.txt: 8 characters"), "{out}");
+    let events = events(&fs::read_to_string(log).unwrap());
+    assert_eq!(events.first().unwrap()["event"], "session_started");
+    assert_eq!(events.last().unwrap()["event"], "turn_finished");
+
+    let (out, err, code) = place.run(&["--print", "--keys", "<nokey>"]);
+    assert!(err.contains("no key is called `<nokey>`"), "{err}");
+    assert_eq!((out.as_str(), code), ("", 2));
+}
+
+#[test]
+fn the_screen_needs_a_terminal_and_says_what_works_without() {
+    let (out, err, code) = Place::new().run(&[]);
+    assert!(err.contains("plimsoll run PROMPT"), "{err}");
+    assert_eq!((out.as_str(), code), ("", 2));
+}
+
+#[test]
 fn the_demos_are_listed() {
     let (out, _, code) = Place::new().run(&["demo", "--list"]);
     let names: Vec<&str> = out
