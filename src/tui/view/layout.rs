@@ -252,7 +252,7 @@ fn panes(layout: &mut Layout, wants: Wants) {
 fn maximise(layout: &mut Layout, pane: Pane) {
     let first = layout
         .header
-        .map_or(layout.area.y, |header| header.bottom());
+        .map_or(layout.area.y, Rect::bottom);
     let last = layout.input.map_or(layout.area.bottom(), |input| input.y);
     let area = Rect {
         x: layout.area.x,
