@@ -112,7 +112,7 @@ fn until_left(mut show: Show, screen: &cli::Screen, common: &Common) -> Result<u
             let size = format!("{}x{}", size.width, size.height);
             let script = tui::Script::parse(keys, Some(&size))?;
             let frame = runtime.block_on(tui::print(start(show), setup, script))?;
-            print(&format!("{}\n", frame.trim_end_matches('\n')))?;
+            print(&format!("{}\n", frame.text.trim_end_matches('\n')))?;
             break 0;
         }
         let Left { end, parting } = runtime.block_on(tui::run(start(show), setup))?;
