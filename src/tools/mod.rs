@@ -24,7 +24,7 @@ pub(crate) use call::one_line;
 pub use call::{
     Bash, EditFile, Glob, LoadSkill, ReadFile, Task, TodoWrite, ToolCall, WriteFile, specs,
 };
-pub use load_skill::{SkillInfo, SkillSource};
+pub use load_skill::{BrokenSkill, SkillInfo, SkillSource};
 pub use path::{Place, Workspace};
 
 /// How many characters a tool hands to the history at most.
@@ -119,10 +119,16 @@ impl Tools {
         &self.workspace
     }
 
-    /// The skills that can be loaded, and those that are broken, by name. Reads the skill folders.
+    /// The skills that can be loaded, by name. Reads the skill folders.
     #[must_use]
     pub fn skills(&self) -> Vec<SkillInfo> {
         load_skill::list(&self.workspace, &self.settings.skill_dirs)
+    }
+
+    /// The skills that cannot be loaded, with what is wrong. Reads the skill folders.
+    #[must_use]
+    pub fn broken_skills(&self) -> Vec<BrokenSkill> {
+        load_skill::broken(&self.workspace, &self.settings.skill_dirs)
     }
 
     /// Carries out `call`, also outside the workspace: permission was given before.
