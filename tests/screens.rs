@@ -1,182 +1,147 @@
-//! Keys in, screen out: the whole screen without a terminal, against an agent whose events are written here.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+//! Keys in, screen out: the demos on the whole screen without a terminal, every frame compared with a snapshot.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use plimsoll::context::{History, Limits, Profile};
-use plimsoll::event::{
-    AgentEvent, COMMAND_CAPACITY, Command, EVENT_CAPACITY, Envelope, Gate, Handle, SessionStarted,
-    TurnEnd,
-};
-use plimsoll::message::{ContentBlock, Message, Usage};
+use plimsoll::agent::{AgentConfig, Questions, spawn};
+use plimsoll::demo::{self, Demo};
+use plimsoll::model::scripted::{Pace, ScriptedModel};
+use plimsoll::permission::{Mode, Policy};
+use plimsoll::session::{Header, Session};
+use plimsoll::store::{FsStore, MemStore};
+use plimsoll::tools::{ToolSettings, Tools, Workspace};
 use plimsoll::tui::{Learn, Look, Script, Setup, print};
-use serde_json::json;
-use tokio::sync::mpsc;
 
-/// An agent that answers every request with the next of its turns.
-struct Agent {
-    history: History,
-    seq: u64,
-    events: mpsc::Sender<Envelope>,
-}
+/// A practice folder that goes with its owner.
+struct Folder(PathBuf);
 
-impl Agent {
-    async fn send(&mut self, event: AgentEvent) {
-        self.seq += 1;
-        let envelope = Envelope {
-            seq: self.seq,
-            task: None,
-            event,
-        };
-        // The screen may be gone already.
-        let _ = self.events.send(envelope).await;
-    }
-
-    async fn append(&mut self, message: Message) {
-        let message = Arc::new(message);
-        let id = self.history.push(Arc::clone(&message));
-        let size = plimsoll::context::estimate_size(self.history.messages());
-        self.send(AgentEvent::MessageAppended { id, message, size })
-            .await;
-    }
-
-    async fn turn(&mut self, request: String) {
-        self.send(AgentEvent::TurnStarted {
-            request: request.clone(),
-        })
-        .await;
-        self.append(Message::user(request)).await;
-        self.send(AgentEvent::ModelCallStarted {
-            call: 1,
-            size: 10,
-            messages: 1,
-        })
-        .await;
-        for piece in ["Let me ", "look at 漢字 ", "first."] {
-            self.send(AgentEvent::TextDelta {
-                text: piece.to_owned(),
-            })
-            .await;
-        }
-        let input = json!({"command": "cargo test -p parser"});
-        self.append(Message::assistant(vec![
-            ContentBlock::text("Let me look at 漢字 first."),
-            ContentBlock::tool_use("toolu_1", "bash", input.clone()),
-        ]))
-        .await;
-        self.send(AgentEvent::ToolStarted {
-            id: "toolu_1".to_owned(),
-            tool: "bash".to_owned(),
-            input,
-        })
-        .await;
-        let output = "ok\n".repeat(700);
-        self.send(AgentEvent::ToolFinished {
-            id: "toolu_1".to_owned(),
-            output: output.clone(),
-            is_error: false,
-            duration_ms: 5,
-        })
-        .await;
-        self.append(Message::user_blocks(vec![ContentBlock::tool_result(
-            "toolu_1", output,
-        )]))
-        .await;
-        self.append(Message::assistant(vec![ContentBlock::text(
-            "All 700 tests say ok. \x1b[31mNothing\x1b[0m else to do.",
-        )]))
-        .await;
-        self.send(AgentEvent::TurnFinished {
-            end: TurnEnd::Done,
-            error: None,
-            usage: Usage::default(),
-        })
-        .await;
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Starts the agent.
-async fn start() -> anyhow::Result<Handle> {
-    let (commands, mut inbox) = mpsc::channel(COMMAND_CAPACITY);
-    let (events, outbox) = mpsc::channel(EVENT_CAPACITY);
-    let mut agent = Agent {
-        history: History::new(),
-        seq: 0,
-        events,
-    };
-    tokio::spawn(async move {
-        agent
-            .send(AgentEvent::SessionStarted(Box::new(SessionStarted {
-                session: "s".to_owned(),
-                workspace: "/home/me/parser-demo".to_owned(),
-                model: "scripted".to_owned(),
-                scripted: true,
-                profile: Profile::Lesson,
-                limits: Limits::default(),
-                system_chars: 1_912,
-                tools_chars: 5_240,
-                context: History::new(),
-            })))
-            .await;
-        while let Some(command) = inbox.recv().await {
-            match command {
-                Command::Prompt(request) => agent.turn(request).await,
-                Command::Shutdown => break,
-                Command::Interrupt
-                | Command::Decide { .. }
-                | Command::Compact
-                | Command::SetLimits { .. } => {}
-            }
-        }
-    });
-    Ok(Handle {
-        commands,
-        events: outbox,
-    })
+fn agent(demo: &Demo, mode: Mode) -> AgentConfig {
+    let header = Header::new(
+        demo.folder.display().to_string(),
+        "scripted model".to_owned(),
+        demo.profile,
+        demo.limits.clone(),
+    );
+    let workspace = Workspace::open(&demo.folder).unwrap();
+    AgentConfig {
+        model: Arc::new(ScriptedModel::new(demo.script.clone(), Pace::Instant)),
+        tools: Arc::new(Tools::new(workspace, ToolSettings::default())),
+        policy: Policy::new(mode, Vec::new()),
+        questions: Questions::Ask(Arc::new(|_| Ok(()))),
+        store: Arc::new(FsStore::in_workspace(&demo.folder)),
+        session: Session::create(Arc::new(MemStore::new()), header).unwrap(),
+        profile: demo.profile,
+        limits: demo.limits.clone(),
+    }
 }
 
-fn setup() -> Setup {
-    Setup {
+/// Types `keys` at the demo called `name` and prints the last frame, text and styles; names that are new each time are
+/// written over.
+async fn screen(name: &str, (keys, size): (&str, &str), mode: Mode) -> String {
+    let demo = demo::prepare(name).unwrap();
+    let folder = Folder(demo.folder.clone());
+    let config = agent(&demo, mode);
+    let setup = Setup {
         look: Look::default(),
         learn: Some(Learn::On),
-        first: vec![
-            "There is no API key, so this is the scripted model: no network, nothing to pay."
-                .to_owned(),
-            "Try: F2 for the tour, or type `read README.md`.".to_owned(),
-        ],
-        gates: Vec::new(),
-        demos: vec!["tour".to_owned(), "micro".to_owned()],
+        first: vec!["This is the scripted model: no key, no network.".to_owned()],
+        gates: demo.gates,
+        demos: vec!["tour".to_owned()],
         tee: None,
-    }
-}
-
-async fn screen(keys: &str, size: &str) -> String {
+    };
     let script = Script::parse(keys, Some(size)).unwrap();
-    print(start(), setup(), script).await.unwrap()
+    let frame = print(async { Ok(spawn(config)) }, setup, script)
+        .await
+        .unwrap();
+    let text = without_names(&frame.text, &folder);
+    format!("{text}\n\n{}", frame.styles)
 }
 
-#[tokio::test(start_paused = true)]
-async fn show() {
-    for size in ["80x24", "120x40", "60x12"] {
-        for keys in [
-            "",
-            "test it<enter>",
-            "<f1>",
-            "/c",
-            "test<enter><tab><tab><tab>",
-        ] {
-            eprintln!("== {keys} {size}\n{}", screen(keys, size).await);
-        }
+/// The folder's random name and the session's id give way to fixed ones of the same length.
+fn without_names(text: &str, folder: &Folder) -> String {
+    let path = folder.0.display().to_string();
+    let name = path.rsplit('/').next().unwrap();
+    let fixed = format!("{}xxxxxx", &name[..name.len() - 6]);
+    let text = text
+        .replace(&path, &format!("/tmp/{fixed}"))
+        .replace(name, &fixed);
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, behind)) = rest.split_once(".transcripts/") {
+        let id: String = behind.chars().take(20).collect();
+        out += &format!("{before}.transcripts/");
+        out += &id
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { '0' } else { c })
+            .collect::<String>();
+        rest = &behind[id.len()..];
     }
+    out + rest
 }
-#[tokio::test(start_paused = true)]
-async fn gate() {
-    let mut s = setup();
-    s.gates = vec![Gate {
-        say: "Now the model reads five files. Watch the lamp of stage 3.".to_owned(),
-        limits: None,
-        prompt: "read".to_owned(),
-    }];
-    let script = Script::parse("x", Some("120x40")).unwrap();
-    eprintln!("{}", print(start(), s, script).await.unwrap());
+
+/// Goes through all gates of a demo.
+const THROUGH: &str = "<enter><enter><enter><enter><enter><enter>";
+
+macro_rules! screens {
+    ($($test:ident: $demo:literal $keys:expr, $mode:expr;)*) => {
+        $(
+            #[tokio::test]
+            async fn $test() {
+                for size in ["80x24", "120x40"] {
+                    let frame = screen($demo, ($keys, size), $mode).await;
+                    insta::assert_snapshot!(format!("{}_{size}", stringify!($test)), frame);
+                }
+            }
+        )*
+    };
+}
+
+screens! {
+    first_screen: "tour" "", Mode::All;
+    help: "micro" "<f1>", Mode::All;
+    micro: "micro" THROUGH, Mode::All;
+    snip: "snip" THROUGH, Mode::All;
+    budget: "budget" THROUGH, Mode::All;
+    history: "history" THROUGH, Mode::All;
+    reactive: "reactive" THROUGH, Mode::All;
+    unread: "unread" THROUGH, Mode::All;
+    permission: "micro" "run touch hit<enter>", Mode::Ask;
+    refused: "micro" "run touch hit<enter>n", Mode::Ask;
+    log_alone: "micro" "<enter><s-tab>m", Mode::All;
+}
+
+#[tokio::test]
+async fn too_small_a_screen_says_what_it_needs() {
+    let frame = screen("micro", ("", "39x9"), Mode::All).await;
+    assert!(frame.starts_with("Plimsoll needs 40x10\n"), "{frame}");
+}
+
+#[tokio::test]
+async fn the_smallest_screen_has_gauge_conversation_and_input() {
+    let frame = screen("micro", (THROUGH, "40x10"), Mode::All).await;
+    insta::assert_snapshot!("smallest_40x10", frame);
+}
+
+#[test]
+fn a_script_that_cannot_be_read_says_where() {
+    let reason = |keys: &str, size| Script::parse(keys, size).unwrap_err().to_string();
+    assert!(reason("<entr>", None).starts_with("no key is called `<entr>`"));
+    assert_eq!(
+        reason("a<enter", None),
+        "a `<` in the keys has no `>` behind it; `<lt>` types one"
+    );
+    assert_eq!(
+        reason("", Some("80")),
+        "`80` is no size; write columns and rows as in 120x40"
+    );
+    assert!(Script::parse("a<lt>b<c-c><a-enter><s-tab><f12><now>x", None).is_ok());
 }

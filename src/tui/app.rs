@@ -16,7 +16,7 @@ use crossterm::event::KeyEvent;
 pub(crate) use ask::{Ask, Asks, Choice, Draft};
 pub use command::Switch;
 pub(crate) use command::{TABLE as COMMANDS, completions};
-pub(crate) use scroll::{Flow, Scroll};
+pub(crate) use scroll::Scroll;
 pub(crate) use turn::Turn;
 
 use super::mirror::Mirror;
@@ -216,12 +216,7 @@ impl App {
             return;
         }
         self.transcript.arrange(width);
-        let flow = if self.turn.busy() {
-            Flow::Growing
-        } else {
-            Flow::Still
-        };
-        self.screen.scroll.arrange(&self.transcript, height, flow);
+        self.screen.scroll.arrange(&self.transcript, height);
     }
 
     /// When something on the screen changes by itself next; `None` while nothing moves.

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use super::app::{App, Effect, Msg};
 use super::{End, Tee, view};
-use crate::event::{Command, Envelope, Handle};
+use crate::event::{AgentEvent, Command, Envelope, Handle};
 
 /// The least time between two frames that only the agent gave reason for.
 const FRAME: Duration = Duration::from_millis(50);
@@ -55,7 +55,7 @@ pub(crate) trait Console {
     /// The next thing that comes in; registers the waker where there is none yet.
     fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<Input>;
 
-    /// Gives the terminal back and stops the program's group; returns once it goes on.
+    /// Gives the terminal back and stops the program's group. It has it again at [`Input::Resumed`].
     fn suspend(&mut self) -> io::Result<()>;
 
     /// Whether frames can be drawn now.
@@ -65,12 +65,21 @@ pub(crate) trait Console {
     fn settled(&mut self);
 }
 
+/// Whose time the screen shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    Real,
+    /// A script's, in which nothing takes any.
+    Script,
+}
+
 /// The way to the agent.
 pub(crate) struct Link {
     starting: Option<JoinHandle<anyhow::Result<Handle>>>,
     handle: Option<Handle>,
     outbox: VecDeque<Command>,
     tee: Option<Tee>,
+    clock: Clock,
 }
 
 impl std::fmt::Debug for Link {
@@ -101,12 +110,13 @@ enum Due {
 
 impl Link {
     /// Not started yet.
-    pub(crate) fn new(tee: Option<Tee>) -> Self {
+    pub(crate) fn new(tee: Option<Tee>, clock: Clock) -> Self {
         Self {
             starting: None,
             handle: None,
             outbox: VecDeque::new(),
             tee,
+            clock,
         }
     }
 
@@ -345,9 +355,12 @@ impl<C: Console> Run<'_, C> {
         Ok(None)
     }
 
-    fn event(&mut self, envelope: Box<Envelope>) -> anyhow::Result<()> {
+    fn event(&mut self, mut envelope: Box<Envelope>) -> anyhow::Result<()> {
         if let Some(tee) = &mut self.link.tee {
             tee(&envelope);
+        }
+        if self.link.clock == Clock::Script {
+            timeless(&mut envelope.event);
         }
         let before = self.due;
         self.update(Msg::Agent(envelope))?;
@@ -378,10 +391,7 @@ impl<C: Console> Run<'_, C> {
             Effect::Send(command) => self.link.outbox.push_back(command),
             Effect::Quit => return Ok(Some(End::Quit)),
             Effect::SwitchTo(demo) => return Ok(Some(End::SwitchTo(demo))),
-            Effect::Suspend => {
-                self.console.suspend()?;
-                self.repaint()?;
-            }
+            Effect::Suspend => self.console.suspend()?,
             Effect::Redraw => self.repaint()?,
         }
         Ok(None)
@@ -442,6 +452,16 @@ impl<C: Console> Run<'_, C> {
         };
         let app = self.app.next_wake().map(|at| self.began + at);
         [frame, app].into_iter().flatten().min()
+    }
+}
+
+/// Leaves out how long something took.
+fn timeless(event: &mut AgentEvent) {
+    if let AgentEvent::StageFinished(report) = event {
+        report.duration_ms = 0;
+    }
+    if let AgentEvent::ToolFinished { duration_ms, .. } = event {
+        *duration_ms = 0;
     }
 }
 

@@ -13,13 +13,13 @@ mod theme;
 mod transcript;
 mod view;
 
-pub use print::{BadScript, Script, print};
+pub use print::{BadScript, Printed, Script, print};
 pub use terminal::{NoTerminal, check};
 pub use theme::{Color, Glyphs, Look, Motion};
 
 pub use app::Switch as Learn;
 use app::{App, Begin};
-use drive::{Link, drive};
+use drive::{Clock, Link, drive};
 use terminal::{Tty, driving, panics};
 
 use crate::event::{Envelope, Gate, Handle};
@@ -89,7 +89,7 @@ pub async fn run(
     let (begin, tee) = begin(setup);
     let mut console = Tty::enter(begin.look)?;
     let mut app = App::new(begin);
-    let mut link = Link::new(tee);
+    let mut link = Link::new(tee, Clock::Real);
     let end = driving(drive(&mut console, &mut app, &mut link, start)).await;
     // First the terminal, then what takes time.
     drop(console);

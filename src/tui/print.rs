@@ -11,7 +11,8 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, CellWidth};
 
 use super::app::App;
-use super::drive::{Console, Input, Link, drive};
+use super::drive::{Clock, Console, Input, Link, drive};
+use super::view::shot;
 use super::{Setup, begin};
 use crate::event::Handle;
 
@@ -155,7 +156,18 @@ fn single(name: &str, modifiers: KeyModifiers) -> Option<KeyCode> {
     }
 }
 
-/// Draws the screen without a terminal, types the script and hands out the last frame as text.
+/// A frame on paper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Printed {
+    /// The rows, blanks at their ends left out.
+    pub text: String,
+    /// A letter for the style of every cell: `.` plain, `g b y c r` a colour, capitals bold, digits reversed.
+    pub styles: String,
+}
+
+/// Draws the screen without a terminal, types the script and hands out the last frame.
+///
+/// Time is the script's: what took how long is left out, so that the same script prints the same frame.
 ///
 /// # Errors
 /// If the screen cannot run, or does not come to rest.
@@ -163,7 +175,7 @@ pub async fn print(
     start: impl Future<Output = anyhow::Result<Handle>> + Send + 'static,
     setup: Setup,
     script: Script,
-) -> anyhow::Result<String> {
+) -> anyhow::Result<Printed> {
     let (width, height) = script.size;
     let Ok(terminal) = Terminal::new(TestBackend::new(width, height));
     let mut console = Typist {
@@ -174,13 +186,17 @@ pub async fn print(
     };
     let (begin, tee) = begin(setup);
     let mut app = App::new(begin);
-    let mut link = Link::new(tee);
+    let mut link = Link::new(tee, Clock::Script);
     let driven = drive(&mut console, &mut app, &mut link, start);
     let end = tokio::time::timeout(PATIENCE, driven)
         .await
         .map_err(|_| anyhow::anyhow!("the screen did not come to rest in 10 minutes"))??;
     link.close(&end).await;
-    Ok(text(console.terminal.backend().buffer()))
+    let frame = console.terminal.backend().buffer();
+    Ok(Printed {
+        text: text(frame),
+        styles: shot::styles(frame),
+    })
 }
 
 /// A buffer's rows as text, blanks at their ends left out.

@@ -7,6 +7,7 @@ use std::future::poll_fn;
 use std::io::{self, IsTerminal, Write};
 use std::panic;
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::task::{Context, Poll};
 
@@ -208,8 +209,10 @@ impl Console for Tty {
             return Ok(());
         }
         give_back();
+        // The stop reaches this thread a little later than the call returns; only what comes with the going on is a sign
+        // that it is over, and even then the terminal may belong to the shell (`bg`).
         kill_current_process_group(Posix::STOP)?;
-        self.resume()
+        Ok(())
     }
 
     fn visible(&self) -> bool {
@@ -226,7 +229,7 @@ fn foreground() -> bool {
 
 fn take_terminal() -> io::Result<()> {
     enable_raw_mode()?;
-    ACTIVE.store(true, std::sync::atomic::Ordering::SeqCst);
+    ACTIVE.store(true, Ordering::SeqCst);
     execute!(
         io::stdout(),
         EnterAlternateScreen,
@@ -239,8 +242,10 @@ fn take_terminal() -> io::Result<()> {
 
 /// Undoes every mode, each by itself: one that fails keeps none of the others on.
 fn give_back() {
+    if !ACTIVE.swap(false, Ordering::SeqCst) {
+        return;
+    }
     let mut out = io::stdout();
-    ACTIVE.store(false, std::sync::atomic::Ordering::SeqCst);
     let _ = execute!(out, EndSynchronizedUpdate);
     let _ = execute!(out, PopKeyboardEnhancementFlags);
     let _ = execute!(out, Print(WHEEL_OFF));
@@ -254,7 +259,7 @@ fn give_back() {
 }
 
 /// Whether the terminal is taken.
-static ACTIVE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+static ACTIVE: AtomicBool = AtomicBool::new(false);
 /// What panicked elsewhere while the screen was up; said after it is gone.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -286,7 +291,7 @@ fn install_hook() {
     ONCE.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if !ACTIVE.load(std::sync::atomic::Ordering::SeqCst) {
+            if !ACTIVE.load(Ordering::SeqCst) {
                 before(info);
             } else if DRIVING.get() {
                 give_back();

@@ -250,13 +250,14 @@ impl Compacted {
         let head = format!("━━ Compacted · call {}", self.call);
         let messages = format!(" · {} messages → {}", self.messages.0, self.messages.1);
         let sizes = format!(" · {} → {}", thousands(self.size.0), thousands(self.size.1));
-        let mut first = head;
-        for part in [sizes, messages] {
-            if cells(&first) + cells(&part) + 3 <= width.saturating_sub(2) {
-                first.push_str(&part);
-            }
-        }
-        first.push_str(" ━━");
+        let room = width.saturating_sub(2 + 3);
+        let all = [head.as_str(), &messages, &sizes].concat();
+        let some = [head.as_str(), &sizes].concat();
+        let first = [all, some]
+            .into_iter()
+            .find(|line| cells(line) <= room)
+            .unwrap_or(head);
+        let first = first + " ━━";
         let calls = match self.api_calls {
             1 => "1 API call".to_owned(),
             n => format!("{n} API calls"),

@@ -2,13 +2,6 @@
 
 use crate::tui::transcript::{Anchor, Transcript};
 
-/// Whether more is expected soon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
-    Still,
-    Growing,
-}
-
 /// The conversation's place.
 #[derive(Debug, Default)]
 pub(crate) struct Scroll {
@@ -29,31 +22,17 @@ struct Held {
 
 impl Scroll {
     /// Finds the first row again after the transcript or the pane changed.
-    ///
-    /// While following, the text moves up by a third of the pane at a time: what is being read stays put.
-    pub(crate) fn arrange(&mut self, transcript: &Transcript, height: usize, flow: Flow) {
+    pub(crate) fn arrange(&mut self, transcript: &Transcript, height: usize) {
         self.height = height;
         let total = transcript.height();
-        let last = total.saturating_sub(height);
         if let Some(held) = self.held {
             self.top = transcript.row_of(held.top);
-            if self.top < last {
+            if self.top < total.saturating_sub(height) {
                 return;
             }
             self.held = None;
-            self.top = last;
         }
-        let slack = height / 3;
-        if total <= height {
-            self.top = 0;
-        } else if self.top < last {
-            self.top = match flow {
-                Flow::Growing => last + slack,
-                Flow::Still => last,
-            };
-        } else if self.top > last + slack {
-            self.top = last;
-        }
+        self.top = following(total, height);
     }
 
     /// Moves by `rows`, down if positive; at the end it follows again.
@@ -91,7 +70,7 @@ impl Scroll {
     /// To the end, following.
     pub(crate) fn go_last(&mut self, transcript: &Transcript) {
         self.held = None;
-        self.top = transcript.height().saturating_sub(self.height);
+        self.top = following(transcript.height(), self.height);
     }
 
     /// How many rows have come since the end was left; `None` while following.
@@ -103,4 +82,11 @@ impl Scroll {
                 .saturating_sub(transcript.row_of(held.seen) + 1),
         )
     }
+}
+
+/// The first row while following: the text moves up by a third of the pane at a time, so that what is being read stays
+/// put; where it stands depends on nothing but its length.
+fn following(total: usize, height: usize) -> usize {
+    let step = (height / 3).max(1);
+    total.saturating_sub(height).div_ceil(step) * step
 }

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use super::agent::Agent;
 use crate::event::{COMMAND_CAPACITY, Command, EVENT_CAPACITY, Handle};
 use crate::tui::app::{App, Begin};
-use crate::tui::drive::{Console, Input, Link, drive};
+use crate::tui::drive::{Clock, Console, Input, Link, drive};
 use crate::tui::{End, print};
 
 /// The newest frame.
@@ -174,7 +174,7 @@ where
         events: outbox,
     };
     let mut app = App::new(begin);
-    let mut link = Link::new(None);
+    let mut link = Link::new(None, Clock::Real);
     let driven = drive(&mut desk, &mut app, &mut link, async { Ok(handle) });
     let script = async {
         hands.agent.session().await;

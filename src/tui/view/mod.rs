@@ -15,7 +15,6 @@ mod paint;
 mod panes_tests;
 pub(crate) mod pipeline;
 mod prompt;
-#[cfg(test)]
 pub(crate) mod shot;
 mod status;
 pub(crate) mod why;

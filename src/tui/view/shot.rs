@@ -1,12 +1,14 @@
-//! For tests: a drawn part of the screen as text, and its styles as a second grid of letters.
+//! A drawn part of the screen as text, and its styles as a second grid of letters.
 
 use std::fmt::Write as _;
 
 use ratatui::buffer::{Buffer, Cell};
+#[cfg(test)]
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
 /// What `draw` puts on a screen of that size.
+#[cfg(test)]
 pub(crate) fn drawn((width, height): (u16, u16), draw: impl FnOnce(Rect, &mut Buffer)) -> Buffer {
     let area = Rect::new(0, 0, width, height);
     let mut buf = Buffer::empty(area);
@@ -15,15 +17,21 @@ pub(crate) fn drawn((width, height): (u16, u16), draw: impl FnOnce(Rect, &mut Bu
 }
 
 /// The text, row by row.
+#[cfg(test)]
 pub(crate) fn text(buf: &Buffer) -> String {
     grid(buf, |cell| cell.symbol().to_owned())
 }
 
 /// The text, and below it the styles of the rows: `.` plain, `g b y c r` a colour, capitals bold; digits are reversed
 /// (0 without a colour, 1 to 5 with one), `@` and more reversed and bold.
+#[cfg(test)]
 pub(crate) fn styled(buf: &Buffer) -> String {
-    let styles = grid(buf, |cell| style_letter(cell).to_string());
-    format!("{}\n\n{styles}", text(buf))
+    format!("{}\n\n{}", text(buf), styles(buf))
+}
+
+/// The styles alone.
+pub(crate) fn styles(buf: &Buffer) -> String {
+    grid(buf, |cell| style_letter(cell).to_string())
 }
 
 fn grid(buf: &Buffer, of: impl Fn(&Cell) -> String) -> String {
