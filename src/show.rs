@@ -1,5 +1,6 @@
 //! The commands with a screen: the agent in a folder, and the demos; also one printed frame of either.
 
+use anyhow::Context;
 use std::io::{Write, stderr};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -129,9 +130,13 @@ fn until_left(mut show: Show, screen: &cli::Screen, common: &Common) -> Result<u
     Ok(code)
 }
 
-/// Starts the agent: session log and folders are opened here, after the first frame.
+/// Starts the agent: session log and folders are opened here, after the first frame and off the screen's thread.
 async fn start(show: Show) -> anyhow::Result<crate::event::Handle> {
-    let agent = launch::agent(&show.config, show.model, &show.folder, show.questions)?;
+    let agent = tokio::task::spawn_blocking(move || {
+        launch::agent(&show.config, show.model, &show.folder, show.questions)
+    })
+    .await
+    .context("the agent could not be made")??;
     Ok(agent::spawn(agent))
 }
 

@@ -143,7 +143,11 @@ impl Play {
     /// The recovery after a refusal.
     pub(crate) fn refused(&mut self) {
         let outcome = plan_recovery(&self.input());
-        self.carry_out(Stage::ReactiveCompact, outcome.into(), Trigger::PromptTooLong);
+        self.carry_out(
+            Stage::ReactiveCompact,
+            outcome.into(),
+            Trigger::PromptTooLong,
+        );
     }
 
     /// A compaction that was asked for.
