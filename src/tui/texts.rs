@@ -223,14 +223,13 @@ pub(crate) fn limits_changed(before: &Limits, after: &Limits, reason: &str) -> S
 /// The first row.
 #[must_use]
 pub(crate) fn session(session: &Session) -> String {
-    let kind = if session.scripted {
-        "scripted model"
+    let model = if session.scripted {
+        "scripted model".to_owned()
     } else {
-        "model"
+        format!("model {}", session.model)
     };
     format!(
-        "{kind} {}   profile {}   line {}",
-        session.model,
+        "{model}   profile {}   line {}",
         profile(session.profile),
         thousands(session.limits.context_limit)
     )

@@ -246,6 +246,12 @@ impl Look {
         self.pick(("…", "..."))
     }
 
+    /// `→`.
+    #[must_use]
+    pub(crate) fn arrow(self) -> &'static str {
+        self.pick(("→", "->"))
+    }
+
     /// `—`: no figure.
     #[must_use]
     pub(crate) fn none(self) -> &'static str {

@@ -145,7 +145,7 @@ impl Mirror {
     }
 
     fn call_started(&mut self, call: u64, size: usize) {
-        self.begin(call);
+        self.begin(call, None);
         self.counts.calls = call;
         self.growth.add(size);
         self.run.sent = Some(size);

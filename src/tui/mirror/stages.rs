@@ -10,9 +10,9 @@ use crate::tui::theme::Lamp;
 
 impl Mirror {
     /// Notes that the stages before `call` begin, unless they have.
-    pub(super) fn begin(&mut self, call: u64) {
+    pub(super) fn begin(&mut self, call: u64, stage: Option<Stage>) {
         let size = self.context.size();
-        if self.run.begin(call, size) {
+        if self.run.begin(call, stage, size) {
             let text = texts::check(size, self.context.len(), self.limit());
             self.row("check", None, text);
         }
@@ -20,7 +20,7 @@ impl Mirror {
 
     /// A stage asks the model for a summary.
     pub(super) fn summarising(&mut self, (call, stage): (u64, Stage), size: usize) {
-        self.begin(call);
+        self.begin(call, Some(stage));
         let check = Check {
             lamp: Lamp::Running,
             text: texts::summarising(size),
@@ -32,7 +32,7 @@ impl Mirror {
 
     /// A stage could not do what it should have done.
     pub(super) fn failed(&mut self, (call, stage): (u64, Stage), error: &str) {
-        self.begin(call);
+        self.begin(call, Some(stage));
         self.row(short(stage), Some(Lamp::Failed), error.to_owned());
         let check = Check {
             lamp: Lamp::Failed,
@@ -45,7 +45,7 @@ impl Mirror {
 
     /// A stage did nothing.
     pub(super) fn skipped(&mut self, skipped: &StageSkipped) {
-        self.begin(skipped.call);
+        self.begin(skipped.call, Some(skipped.stage));
         let lamp = match (skipped.by, &skipped.skip.reason) {
             (SkippedBy::User, _) => Lamp::Skipped,
             (SkippedBy::Rule, Reason::NotSaved { .. } | Reason::Refused) => Lamp::Failed,
@@ -66,7 +66,7 @@ impl Mirror {
 
     /// A stage changed the context.
     pub(super) fn finished(&mut self, report: &StageReport) {
-        self.begin(report.call);
+        self.begin(report.call, Some(report.stage));
         let largest = self.largest(report);
         let paths_lost = self.paths_lost(report);
         let gone = self.context.rewrite(
