@@ -4,6 +4,7 @@ use std::io::{Write, stderr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::runtime::Runtime;
+use tokio::task::spawn_blocking;
 
 use crate::agent::{self, Questions};
 use crate::cli::{self, Color, Common, Display};
@@ -131,8 +132,10 @@ fn until_left(mut show: Show, screen: &cli::Screen, common: &Common) -> Result<u
 
 /// Starts the agent: session log and folders are opened here, after the first frame.
 async fn start(show: Show) -> anyhow::Result<crate::event::Handle> {
-    let agent = launch::agent(&show.config, show.model, &show.folder, show.questions)?;
-    Ok(agent::spawn(agent))
+    let agent = spawn_blocking(move || {
+        launch::agent(&show.config, show.model, &show.folder, show.questions)
+    });
+    Ok(agent::spawn(agent.await??))
 }
 
 fn setup(show: &mut Show, display: &Display, events: &Events) -> anyhow::Result<Setup> {
