@@ -1,10 +1,10 @@
 //! The commands with a screen: the agent in a folder, and the demos; also one printed frame of either.
 
+use anyhow::Context;
 use std::io::{Write, stderr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::runtime::Runtime;
-use tokio::task::spawn_blocking;
 
 use crate::agent::{self, Questions};
 use crate::cli::{self, Color, Common, Display};
@@ -130,12 +130,14 @@ fn until_left(mut show: Show, screen: &cli::Screen, common: &Common) -> Result<u
     Ok(code)
 }
 
-/// Starts the agent: session log and folders are opened here, after the first frame.
+/// Starts the agent: session log and folders are opened here, after the first frame and off the screen's thread.
 async fn start(show: Show) -> anyhow::Result<crate::event::Handle> {
-    let agent = spawn_blocking(move || {
+    let agent = tokio::task::spawn_blocking(move || {
         launch::agent(&show.config, show.model, &show.folder, show.questions)
-    });
-    Ok(agent::spawn(agent.await??))
+    })
+    .await
+    .context("the agent could not be made")??;
+    Ok(agent::spawn(agent))
 }
 
 fn setup(show: &mut Show, display: &Display, events: &Events) -> anyhow::Result<Setup> {

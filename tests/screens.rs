@@ -78,7 +78,8 @@ fn without_names(text: &str, folder: &Folder) -> String {
     let mut rest = text.as_str();
     while let Some((before, behind)) = rest.split_once(".transcripts/") {
         let id: String = behind.chars().take(20).collect();
-        out += &format!("{before}.transcripts/");
+        out += before;
+        out += ".transcripts/";
         out += &id
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() { '0' } else { c })

@@ -232,9 +232,10 @@ fn a_paste_comes_in_as_lines_and_a_resize_is_followed() {
     assert!(!terminal.screen().contains("working"));
     terminal.resize(120, 40).unwrap();
     terminal
-        .wait_until(|screen| screen.contains("Pipeline   before every call"))
+        .wait_until(|screen| {
+            screen.contains("Pipeline   before every call") && screen.contains("three")
+        })
         .unwrap();
-    assert!(terminal.screen().contains("three"));
     terminal.resize(10, 3).unwrap();
     terminal
         .wait_until(|screen| screen.contains("Plimsoll"))

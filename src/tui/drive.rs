@@ -55,7 +55,7 @@ pub(crate) trait Console {
     /// The next thing that comes in; registers the waker where there is none yet.
     fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<Input>;
 
-    /// Gives the terminal back and stops the program's group; returns once it goes on.
+    /// Gives the terminal back and stops the program's group. It has it again at [`Input::Resumed`].
     fn suspend(&mut self) -> io::Result<()>;
 
     /// Whether frames can be drawn now.
@@ -391,10 +391,7 @@ impl<C: Console> Run<'_, C> {
             Effect::Send(command) => self.link.outbox.push_back(command),
             Effect::Quit => return Ok(Some(End::Quit)),
             Effect::SwitchTo(demo) => return Ok(Some(End::SwitchTo(demo))),
-            Effect::Suspend => {
-                self.console.suspend()?;
-                self.repaint()?;
-            }
+            Effect::Suspend => self.console.suspend()?,
             Effect::Redraw => self.repaint()?,
         }
         Ok(None)

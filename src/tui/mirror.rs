@@ -10,6 +10,7 @@ mod log;
 #[cfg(test)]
 pub(crate) mod play;
 mod run;
+mod stages;
 #[cfg(test)]
 mod tests;
 

@@ -209,8 +209,10 @@ impl Console for Tty {
             return Ok(());
         }
         give_back();
+        // The stop reaches this thread a little later than the call returns; only what comes with the going on is a sign
+        // that it is over, and even then the terminal may belong to the shell (`bg`).
         kill_current_process_group(Posix::STOP)?;
-        self.resume()
+        Ok(())
     }
 
     fn visible(&self) -> bool {

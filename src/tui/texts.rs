@@ -3,6 +3,7 @@
 //! Written with the program's Unicode signs; `Look::words` puts others in their place. Texts of others come in clean.
 
 mod caption;
+mod next;
 #[cfg(test)]
 mod tests;
 
@@ -13,7 +14,8 @@ use crate::event::TurnEnd;
 use crate::message::Usage;
 use crate::text::thousands;
 
-pub(crate) use caption::{Caption, caption, next};
+pub(crate) use caption::{Caption, caption};
+pub(crate) use next::next;
 
 use super::mirror::{Changed, Fired, Session};
 

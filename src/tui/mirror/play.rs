@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::Mirror;
 use crate::context::{
-    Guards, History, Input, Limits, Outcome, Pause, Profile, RESULTS_DIR, Rewrite, Saved, Skip,
-    Stage, SummaryPlan, Trigger, apply, estimate_size, plan_compaction, plan_recovery, rebuild,
+    Guards, History, Input, Limits, Outcome, Pause, Profile, RESULTS_DIR, Rewrite, Saved, Stage,
+    SummaryPlan, Trigger, apply, estimate_size, plan_compaction, plan_recovery, rebuild,
 };
 use crate::event::{AgentEvent, Envelope, SessionStarted, SkippedBy, StageReport, StageSkipped};
 use crate::message::{ContentBlock, Message, StopReason, Usage};
@@ -142,15 +142,19 @@ impl Play {
 
     /// The recovery after a refusal.
     pub(crate) fn refused(&mut self) {
-        let outcome = planned(plan_recovery(&self.input()));
-        self.carry_out(Stage::ReactiveCompact, outcome, Trigger::PromptTooLong);
+        let outcome = plan_recovery(&self.input());
+        self.carry_out(
+            Stage::ReactiveCompact,
+            outcome.into(),
+            Trigger::PromptTooLong,
+        );
     }
 
     /// A compaction that was asked for.
     pub(crate) fn compact(&mut self, trigger: Trigger) {
         self.call += 1;
-        let outcome = planned(plan_compaction(&self.input(), trigger));
-        self.carry_out(Stage::CompactHistory, outcome, trigger);
+        let outcome = plan_compaction(&self.input(), trigger);
+        self.carry_out(Stage::CompactHistory, outcome.into(), trigger);
         self.call -= 1;
     }
 
@@ -261,7 +265,7 @@ impl Play {
 
     /// A stage that was passed over, with what guards kept there.
     pub(crate) fn kept(&mut self, guards: Guards) {
-        let skip = Skip::new(crate::context::Reason::OlderAreUnread);
+        let skip = crate::context::Skip::new(crate::context::Reason::OlderAreUnread);
         self.tell(AgentEvent::StageSkipped(StageSkipped {
             call: self.call,
             stage: Stage::MicroCompact,
@@ -273,10 +277,6 @@ impl Play {
             skip,
         }));
     }
-}
-
-fn planned(plan: Result<SummaryPlan, Skip>) -> Outcome {
-    plan.map_or_else(Outcome::Skipped, Outcome::NeedsSummary)
 }
 
 /// The run of the drawings: snips and micros, a summary behind it, call 43.

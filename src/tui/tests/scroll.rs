@@ -16,7 +16,9 @@ fn top(shown: &Shown) -> String {
 }
 
 fn lines(range: std::ops::Range<usize>) -> String {
-    range.map(|n| format!("line {n}\n")).collect()
+    let mut lines: Vec<String> = range.map(|n| format!("line {n}")).collect();
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 #[tokio::test(start_paused = true)]

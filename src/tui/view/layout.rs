@@ -250,9 +250,7 @@ fn panes(layout: &mut Layout, wants: Wants) {
 
 /// Gives everything between the header and the input to one pane.
 fn maximise(layout: &mut Layout, pane: Pane) {
-    let first = layout
-        .header
-        .map_or(layout.area.y, |header| header.bottom());
+    let first = layout.header.map_or(layout.area.y, Rect::bottom);
     let last = layout.input.map_or(layout.area.bottom(), |input| input.y);
     let area = Rect {
         x: layout.area.x,
