@@ -22,6 +22,8 @@ impl App {
             return effects;
         }
         if self.screen.overlay.is_some() {
+            // What was pressed for the overlay must not answer a question below it.
+            self.asks.typed(self.now);
             return self.overlay_key(chord);
         }
         if self.asks.front().is_some() {
@@ -171,7 +173,7 @@ impl App {
         Vec::new()
     }
 
-    fn pane_key(&mut self, chord: Chord, armed: Option<Again>) -> Vec<Effect> {
+    pub(super) fn pane_key(&mut self, chord: Chord, armed: Option<Again>) -> Vec<Effect> {
         match chord.action(Place::Pane) {
             Some(Action::Go(go)) if self.screen.focus == Pane::Log => self.go_log(go),
             Some(Action::Go(go)) => self.go_conversation(go),

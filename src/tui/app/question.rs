@@ -1,6 +1,6 @@
 //! Keys while a question waits for an answer.
 
-use super::{Again, App, Choice, Draft, Effect};
+use super::{Again, App, Choice, Draft, Effect, Pane};
 use crate::event::{Command, Decision};
 use crate::tui::keys::{Action, Chord, Edit, Go, Place};
 
@@ -21,6 +21,10 @@ impl App {
             return self.because_key(chord);
         }
         let letter = chord.typed().is_some();
+        if !hears && self.screen.focus != Pane::Input {
+            self.asks.typed(self.now);
+            return self.pane_key(chord, None);
+        }
         if !hears || (letter && draft == Draft::Written) {
             self.draft_key(chord);
             return Vec::new();
