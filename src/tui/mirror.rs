@@ -10,6 +10,7 @@ mod log;
 #[cfg(test)]
 pub(crate) mod play;
 mod run;
+mod stages;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +20,7 @@ use crate::context::{Limits, MessageId, Profile, Stage};
 use crate::event::{SessionStarted, Todo};
 use crate::message::Usage;
 
-pub(crate) use context::{Cell, Context, Mark, Sight};
+pub(crate) use context::{Context, Mark, Sight};
 pub(crate) use label::tool_line;
 pub(crate) use log::{Log, Row, Source};
 pub(crate) use run::{Changed, Check, Fired, ROWS, Run, short};

@@ -3,6 +3,7 @@
 //! Written with the program's Unicode signs; `Look::words` puts others in their place. Texts of others come in clean.
 
 mod caption;
+mod next;
 #[cfg(test)]
 mod tests;
 
@@ -13,7 +14,8 @@ use crate::event::TurnEnd;
 use crate::message::Usage;
 use crate::text::thousands;
 
-pub(crate) use caption::{Caption, caption, next};
+pub(crate) use caption::{Caption, caption};
+pub(crate) use next::next;
 
 use super::mirror::{Changed, Fired, Session};
 
@@ -221,14 +223,13 @@ pub(crate) fn limits_changed(before: &Limits, after: &Limits, reason: &str) -> S
 /// The first row.
 #[must_use]
 pub(crate) fn session(session: &Session) -> String {
-    let kind = if session.scripted {
-        "scripted model"
+    let model = if session.scripted {
+        "scripted model".to_owned()
     } else {
-        "model"
+        format!("model {}", session.model)
     };
     format!(
-        "{kind} {}   profile {}   line {}",
-        session.model,
+        "{model}   profile {}   line {}",
         profile(session.profile),
         thousands(session.limits.context_limit)
     )

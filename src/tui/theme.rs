@@ -72,17 +72,6 @@ pub(crate) enum Lamp {
 }
 
 impl Lamp {
-    /// Every state, in the order of the legend.
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Waiting,
-        Self::Running,
-        Self::Unneeded,
-        Self::Fired,
-        Self::FiredByCall,
-        Self::Failed,
-        Self::Skipped,
-    ];
-
     /// Whether the stage changed the context.
     #[must_use]
     pub(crate) fn fired(self) -> bool {
@@ -261,18 +250,6 @@ impl Look {
     #[must_use]
     pub(crate) fn arrow(self) -> &'static str {
         self.pick(("→", "->"))
-    }
-
-    /// `≤`.
-    #[must_use]
-    pub(crate) fn at_most(self) -> &'static str {
-        self.pick(("≤", "<="))
-    }
-
-    /// `−`, in front of a figure.
-    #[must_use]
-    pub(crate) fn minus(self) -> &'static str {
-        self.pick(("−", "-"))
     }
 
     /// `—`: no figure.

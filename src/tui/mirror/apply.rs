@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::run::{Check, Fired, short};
-use super::{Changed, Mirror, Row, Session, Source, Work, tool_line};
-use crate::context::{Item, Kind, Reason, Stage};
-use crate::event::{AgentEvent, Envelope, SkippedBy, StageReport, StageSkipped, TurnEnd};
+use super::run::short;
+use super::stages::fired;
+use super::{Mirror, Row, Session, Source, Work, tool_line};
+use crate::context::Item;
+use crate::event::{AgentEvent, Envelope, SessionStarted, TurnEnd};
 use crate::message::Usage;
 use crate::text::{clean_line, thousands};
 use crate::tui::texts;
@@ -72,30 +73,10 @@ impl Mirror {
             AgentEvent::StageSkipped(skipped) => self.skipped(skipped),
             AgentEvent::StageStarted {
                 call, stage, size, ..
-            } => {
-                self.begin(*call);
-                self.run.set(
-                    *stage,
-                    Check {
-                        lamp: Lamp::Running,
-                        text: texts::summarising(*size),
-                        ..Check::default()
-                    },
-                );
-                self.work = Work::Summary { stage: *stage };
-            }
+            } => self.summarising((*call, *stage), *size),
             AgentEvent::StageFinished(report) => self.finished(report),
             AgentEvent::StageFailed { call, stage, error } => {
-                self.begin(*call);
-                let text = clean_line(error);
-                self.row(short(*stage), Some(Lamp::Failed), text.clone());
-                let check = Check {
-                    lamp: Lamp::Failed,
-                    text,
-                    ..Check::default()
-                };
-                self.run.set(*stage, check);
-                self.end_summary();
+                self.failed((*call, *stage), &clean_line(error));
             }
             AgentEvent::ModelCallStarted {
                 call,
@@ -153,7 +134,7 @@ impl Mirror {
         }
     }
 
-    fn start(&mut self, session: Session, started: &crate::event::SessionStarted) {
+    fn start(&mut self, session: Session, started: &SessionStarted) {
         *self = Self::new();
         self.context.start(&started.context);
         for item in &started.context.items {
@@ -163,127 +144,8 @@ impl Mirror {
         self.session = Some(session);
     }
 
-    /// Notes that the stages before `call` begin, unless they have.
-    fn begin(&mut self, call: u64) {
-        let size = self.context.size();
-        if self.run.begin(call, size) {
-            let text = texts::check(size, self.context.len(), self.limit());
-            self.row("check", None, text);
-        }
-    }
-
-    fn skipped(&mut self, skipped: &StageSkipped) {
-        self.begin(skipped.call);
-        let lamp = match (skipped.by, &skipped.skip.reason) {
-            (SkippedBy::User, _) => Lamp::Skipped,
-            (SkippedBy::Rule, Reason::NotSaved { .. } | Reason::Refused) => Lamp::Failed,
-            (SkippedBy::Rule, _) => Lamp::Unneeded,
-        };
-        let text = clean_line(&skipped.reason);
-        self.row(short(skipped.stage), Some(lamp), texts::skipped_row(&text));
-        self.run.set(
-            skipped.stage,
-            Check {
-                lamp,
-                text,
-                guards: skipped.guards,
-                fired: None,
-            },
-        );
-    }
-
-    fn finished(&mut self, report: &StageReport) {
-        self.begin(report.call);
-        let largest = self.largest(report);
-        let paths_lost = self.paths_lost(report);
-        let gone = self.context.rewrite(
-            report.stage,
-            (&report.touched, &report.files),
-            &report.after,
-        );
-        self.context.set_size(report.size_after);
-        let mut fired = fired(report, gone);
-        fired.paths_lost = paths_lost;
-        match report.stage {
-            Stage::SnipCompact => self.counts.snipped += gone,
-            Stage::CompactHistory | Stage::ReactiveCompact => {
-                self.counts.compactions += 1;
-                self.growth = super::Growth::default();
-            }
-            Stage::ToolResultBudget | Stage::MicroCompact | Stage::FitResults => {}
-        }
-        let lamp = if report.api_calls > 0 {
-            Lamp::FiredByCall
-        } else {
-            Lamp::Fired
-        };
-        self.log.push(Row {
-            source: self.source(),
-            name: short(report.stage),
-            lamp: Some(lamp),
-            change: Some(fired.change()),
-            text: texts::fired_log(report.stage, &fired, largest.as_ref()),
-        });
-        for file in report.transcript.iter().chain(&report.files) {
-            self.row("saved", None, clean_line(file));
-        }
-        let text = texts::fired_row(report.stage, &fired, self.counts.snipped);
-        self.run.add(&fired, largest);
-        self.run.set(
-            report.stage,
-            Check {
-                lamp,
-                text,
-                guards: report.guards,
-                fired: Some(fired),
-            },
-        );
-        let context = &self.context;
-        self.labels.keep(|id| context.position(id).is_some());
-        self.end_summary();
-    }
-
-    /// Persisted results whose path went with the preview: a guard, or saving what is replaced, would have kept it.
-    fn paths_lost(&self, report: &StageReport) -> usize {
-        let kept = self
-            .session
-            .as_ref()
-            .is_some_and(|session| session.limits.guards || session.limits.recoverable);
-        if kept || report.stage != Stage::MicroCompact {
-            return 0;
-        }
-        report
-            .touched
-            .iter()
-            .filter(|change| self.context.sight(change.id, change.block) == super::Sight::Preview)
-            .count()
-    }
-
-    /// The result that `report` made smaller by the most, with its label.
-    fn largest(&self, report: &StageReport) -> Option<Changed> {
-        let change = report
-            .touched
-            .iter()
-            .max_by_key(|change| change.chars_before.saturating_sub(change.chars_after))?;
-        let from = match self.context.sight(change.id, change.block) {
-            super::Sight::Preview => Kind::Previews,
-            super::Sight::Placeholder => Kind::Placeholders,
-            super::Sight::Full
-            | super::Sight::Summary
-            | super::Sight::Summarised
-            | super::Sight::Snipped
-            | super::Sight::Gone => Kind::Results,
-        };
-        Some(Changed {
-            id: change.id,
-            kinds: (from, Changed::kind_after(report.stage)),
-            label: self.labels.of(change.id, change.block).to_owned(),
-            chars: (change.chars_before, change.chars_after),
-        })
-    }
-
     fn call_started(&mut self, call: u64, size: usize) {
-        self.begin(call);
+        self.begin(call, None);
         self.counts.calls = call;
         self.growth.add(size);
         self.run.sent = Some(size);
@@ -321,7 +183,7 @@ impl Mirror {
         }
     }
 
-    fn end_summary(&mut self) {
+    pub(super) fn end_summary(&mut self) {
         if matches!(self.work, Work::Summary { .. }) {
             self.work = self.tool_or_rest();
         }
@@ -346,14 +208,14 @@ impl Mirror {
     }
 
     /// The call that a row of the main agent belongs to.
-    fn source(&self) -> Source {
+    pub(super) fn source(&self) -> Source {
         Source {
             call: self.run.call.max(self.counts.calls),
             task: None,
         }
     }
 
-    fn row(&mut self, name: &'static str, lamp: Option<Lamp>, text: String) {
+    pub(super) fn row(&mut self, name: &'static str, lamp: Option<Lamp>, text: String) {
         self.log.push(Row {
             source: self.source(),
             name,
@@ -439,62 +301,5 @@ impl Mirror {
             change,
             text,
         });
-    }
-}
-
-fn fired(report: &StageReport, gone: usize) -> Fired {
-    let marker = report
-        .after
-        .markers
-        .iter()
-        .next_back()
-        .map(|(at, messages)| (*at, *messages));
-    Fired {
-        trigger: report.trigger,
-        size: (report.size_before, report.size_after),
-        messages: (report.messages_before, report.messages_after),
-        results: report.touched.len(),
-        text: report
-            .touched
-            .iter()
-            .map(|change| change.chars_before)
-            .sum(),
-        unseen: match report.stage {
-            Stage::MicroCompact => report.touched.iter().filter(|change| change.unread).count(),
-            Stage::ToolResultBudget
-            | Stage::SnipCompact
-            | Stage::FitResults
-            | Stage::CompactHistory
-            | Stage::ReactiveCompact => 0,
-        },
-        unread_lost: report.unread_lost,
-        gone,
-        kept: marker.map_or((0, 0), |(at, _)| {
-            (at, report.messages_after.saturating_sub(at + 1))
-        }),
-        marker: marker.map_or(0, |(_, messages)| messages),
-        paths_lost: 0,
-        first: first_changed(report),
-        api_calls: report.api_calls,
-        duration_ms: report.duration_ms,
-    }
-}
-
-/// The first message from which on the request differs from the one before it.
-fn first_changed(report: &StageReport) -> Option<crate::context::MessageId> {
-    match report.stage {
-        Stage::SnipCompact => {
-            let (at, _) = report.after.markers.iter().next_back()?;
-            report.after.items.get(*at).map(|item| item.id)
-        }
-        Stage::MicroCompact => report
-            .touched
-            .iter()
-            .min_by_key(|change| change.message)
-            .map(|change| change.id),
-        Stage::ToolResultBudget
-        | Stage::FitResults
-        | Stage::CompactHistory
-        | Stage::ReactiveCompact => None,
     }
 }

@@ -142,6 +142,7 @@ impl Play {
 
     /// The recovery after a refusal.
     pub(crate) fn refused(&mut self) {
+        self.call += 1;
         let outcome = plan_recovery(&self.input());
         self.carry_out(Stage::ReactiveCompact, outcome, Trigger::PromptTooLong);
     }

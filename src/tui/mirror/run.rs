@@ -143,8 +143,12 @@ impl Changed {
 
 impl Run {
     /// Makes room for the stages before `call`, unless they have begun; says whether it did.
-    pub(super) fn begin(&mut self, call: u64, size: usize) -> bool {
-        if self.before.is_some() && self.call == call {
+    ///
+    /// The recovery belongs to the run of the call that was refused, whatever number the call has that follows it.
+    pub(super) fn begin(&mut self, call: u64, stage: Option<Stage>, size: usize) -> bool {
+        let begun = self.before.is_some();
+        if begun && (self.call == call || stage == Some(Stage::ReactiveCompact)) {
+            self.call = call;
             return false;
         }
         *self = Self {

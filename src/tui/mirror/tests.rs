@@ -92,6 +92,23 @@ fn a_compaction_that_was_asked_for_stays_lit_through_the_stages_of_its_call() {
 }
 
 #[test]
+fn the_recovery_is_shown_beside_the_stages_of_the_call_that_was_refused() {
+    let mut play = Play::new(Profile::Lesson);
+    play.ask("read");
+    for n in 0..4 {
+        play.read(&format!("{n}.rs"), 4_000);
+    }
+    play.pipeline();
+    play.send();
+    let refused = lamps(&play.mirror);
+    play.refused();
+    play.send();
+    assert_eq!(lamps(&play.mirror)[..5], refused[..5]);
+    assert_eq!(lamps(&play.mirror)[5], Lamp::FiredByCall);
+    assert_eq!(play.mirror.run.call, 6);
+}
+
+#[test]
 fn what_the_model_still_sees_fades_with_each_stage() {
     let mut play = Play::new(Profile::Lesson);
     play.ask("read"); // m1

@@ -10,6 +10,7 @@ use crate::tui::mirror::{Mirror, ROWS, short};
 use crate::tui::text;
 use crate::tui::texts;
 
+use super::bar::line_at;
 use super::paint::{Canvas, Pane};
 use super::{load, messages, pipeline, why};
 
@@ -70,7 +71,7 @@ fn kinds(canvas: &mut Canvas<'_>, y: usize, pane: &Pane<'_>) {
     let end = load::legend_row(canvas, (0, y), pane.mirror, pane.look);
     let limit = format!("{} {}", pane.look.disc(), thousands(pane.mirror.limit()));
     // Below the line where the kinds leave room, else behind them.
-    let line = load::line_at(canvas.width());
+    let line = line_at(canvas.width());
     let width = text::cells(&limit);
     let fits = |x: &usize| *x > end && x + width <= canvas.width();
     if let Some(x) = [line, end + 1].into_iter().find(fits) {

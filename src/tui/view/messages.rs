@@ -6,7 +6,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::context::Kind;
 use crate::text::thousands;
 use crate::tui::mirror::{Mark, Mirror};
 use crate::tui::text;
@@ -32,8 +31,11 @@ pub(crate) fn render(pane: &Pane<'_>, area: Rect, buf: &mut Buffer) {
         draw_bars(&mut canvas, (row, bars), &window, pane);
     }
     draw_marks(&mut canvas, bars + 1, &window, pane);
-    let end = newest(&mut canvas, bars + 2, pane);
     let legend = mark_legend(pane.mirror, &window.shown);
+    let room = canvas.width().saturating_sub(text::cells(&legend) + 2);
+    let said = newest(pane.mirror, pane.look, room);
+    let said = text::cut(&said, canvas.width(), pane.look.dots());
+    let end = canvas.put((0, bars + 2), &said, Style::new());
     canvas.put_right((end, bars + 2), &legend, 2);
 }
 
@@ -140,35 +142,27 @@ fn draw_marks(canvas: &mut Canvas<'_>, y: usize, window: &Window, pane: &Pane<'_
     }
 }
 
-/// What changed most, or else the newest message, in a row.
-fn newest(canvas: &mut Canvas<'_>, y: usize, pane: &Pane<'_>) -> usize {
-    let look = pane.look;
-    let said = if let Some(change) = &pane.mirror.run.largest {
-        let kind = |kind: Kind| kind.letter();
+/// What changed most, or else the newest message; a long label gives way so that all fits into `room` cells.
+fn newest(mirror: &Mirror, look: Look, room: usize) -> String {
+    if let Some(change) = &mirror.run.largest {
         let (from, to) = change.kinds;
-        let label = text::cut(&change.label, 30, look.dots());
-        let gap = if label.is_empty() { "" } else { " " };
-        format!(
-            "{} {}→{}{gap}{label} {} → {}",
-            change.id,
-            kind(from),
-            kind(to),
-            thousands(change.chars.0),
-            thousands(change.chars.1)
-        )
-    } else if let Some(cell) = pane.mirror.context.cells().last() {
-        format!(
-            "{} {} load {}",
-            cell.id,
-            cell.letter,
-            thousands(cell.parts.total())
-        )
+        let arrow = look.arrow();
+        let head = format!("{} {}{arrow}{}", change.id, from.letter(), to.letter());
+        let (before, after) = change.chars;
+        let figures = format!("{} {arrow} {}", thousands(before), thousands(after));
+        let taken = text::cells(&head) + text::cells(&figures) + 2;
+        let label = text::cut(&change.label, room.saturating_sub(taken), look.dots());
+        if label.is_empty() {
+            format!("{head} {figures}")
+        } else {
+            format!("{head} {label} {figures}")
+        }
+    } else if let Some(cell) = mirror.context.cells().last() {
+        let size = thousands(cell.parts.total());
+        format!("{} {} load {size}", cell.id, cell.letter)
     } else {
         "no messages yet".to_owned()
-    };
-    let said = look.words(&said).into_owned();
-    let said = text::cut(&said, canvas.width(), look.dots());
-    canvas.put((0, y), &said, Style::new())
+    }
 }
 
 /// What the marks that are shown mean.

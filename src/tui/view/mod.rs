@@ -1,5 +1,6 @@
 //! What is drawn where: one frame from the state of the screen, the same frame each time.
 
+mod bar;
 pub(crate) mod compact;
 mod conversation;
 mod dialog;

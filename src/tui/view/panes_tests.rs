@@ -46,7 +46,7 @@ fn pane(mirror: &Mirror, look: Look) -> Pane<'_> {
 
 fn shot(draw: Draw, mirror: &Mirror, size: (u16, u16)) -> Buffer {
     drawn(size, |area, buf| {
-        draw(&pane(mirror, Look::default()), area, buf)
+        draw(&pane(mirror, Look::default()), area, buf);
     })
 }
 

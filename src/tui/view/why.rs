@@ -26,13 +26,16 @@ pub(super) fn body(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         .into_iter()
         .map(|part| part.map(|form| look.words(&form).into_owned()))
         .collect();
-    let reserved = usize::from(height > 1 && !next(&parts, (width, 1)).is_empty());
+    let reserved = usize::from(!next(&parts, (width, 1)).is_empty()).min(height - 1);
     let mut caption = texts::caption(pane.mirror);
     let all = caption.lead.iter_mut().chain(&mut caption.sentences);
     for sentence in all.chain(&mut caption.aside) {
         *sentence = look.words(sentence).into_owned();
     }
-    let lines = fit(caption, (width, height - reserved), look.dots());
+    // What comes next has the last row, unless the first sentence would be cut for it.
+    let lines = fit(caption.clone(), (width, height - reserved))
+        .or_else(|| fit(caption.clone(), (width, height)))
+        .unwrap_or_else(|| cut(&caption, (width, height), look.dots()));
     for (y, line) in lines.iter().enumerate() {
         canvas.put((0, y), line, Style::new());
     }
@@ -44,35 +47,40 @@ pub(super) fn body(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     }
 }
 
-/// The caption in at most `rows` lines. What has to go: the aside, the lead, then the second sentence; the rest is cut.
-fn fit(caption: Caption, (width, rows): (usize, usize), dots: &str) -> Vec<String> {
-    let lead = usize::from(caption.lead.is_some());
+/// The caption in at most `rows` lines; `None` where not even its first sentence fits.
+///
+/// What has to go: the aside, the lead, then the second sentence, and the next that takes its place.
+fn fit(caption: Caption, (width, rows): (usize, usize)) -> Option<Vec<String>> {
+    let lead = caption.lead.is_some();
     let mut kept: Vec<String> = caption.lead.into_iter().chain(caption.sentences).collect();
-    // Positions in the order in which they go; the second sentence slides into its place each time.
-    let mut going = Vec::new();
-    if let Some(aside) = caption.aside {
-        going.push(kept.len());
+    let aside = caption.aside.map(|aside| {
         kept.push(aside);
-    }
-    going.extend((0..lead).map(|_| 0));
-    let mut going = going.into_iter();
+        kept.len() - 1
+    });
+    let mut going = aside.into_iter().chain(lead.then_some(0));
     loop {
-        let mut lines = text::wrap(&kept.join(" "), width);
+        let lines = text::wrap(&kept.join(" "), width);
         if lines.len() <= rows {
-            return lines;
+            return Some(lines);
         }
-        if kept.len() > 1 {
-            kept.remove(going.next().unwrap_or(1));
-            continue;
+        if kept.len() < 2 {
+            return None;
         }
-        lines.truncate(rows);
-        if let Some(last) = lines.last_mut() {
-            // The mark has to stand there although the line itself fits.
-            let room = width.saturating_sub(text::cells(dots));
-            *last = format!("{}{dots}", text::head(last, room).trim_end());
-        }
-        return lines;
+        kept.remove(going.next().unwrap_or(1));
     }
+}
+
+/// The first sentence, as much of it as fits.
+fn cut(caption: &Caption, (width, rows): (usize, usize), dots: &str) -> Vec<String> {
+    let first = caption.sentences.first().map_or("", String::as_str);
+    let mut lines = text::wrap(first, width);
+    lines.truncate(rows);
+    if let Some(last) = lines.last_mut() {
+        // The mark has to stand there although the line itself fits.
+        let room = width.saturating_sub(text::cells(dots));
+        *last = format!("{}{dots}", text::head(last, room).trim_end());
+    }
+    lines
 }
 
 /// `Next: …` in at most `rows` lines: the parts that fit, the long form before the short one.

@@ -1,0 +1,213 @@
+//! How the events of a stage change the picture: context, lamps and rows.
+
+use super::run::{Check, Fired, short};
+use super::{Changed, Growth, Mirror, Row, Sight, Work};
+use crate::context::{Kind, MessageId, Reason, Stage};
+use crate::event::{SkippedBy, StageReport, StageSkipped};
+use crate::text::clean_line;
+use crate::tui::texts;
+use crate::tui::theme::Lamp;
+
+impl Mirror {
+    /// Notes that the stages before `call` begin, unless they have.
+    pub(super) fn begin(&mut self, call: u64, stage: Option<Stage>) {
+        let size = self.context.size();
+        if self.run.begin(call, stage, size) {
+            let text = texts::check(size, self.context.len(), self.limit());
+            self.row("check", None, text);
+        }
+    }
+
+    /// A stage asks the model for a summary.
+    pub(super) fn summarising(&mut self, (call, stage): (u64, Stage), size: usize) {
+        self.begin(call, Some(stage));
+        let check = Check {
+            lamp: Lamp::Running,
+            text: texts::summarising(size),
+            ..Check::default()
+        };
+        self.run.set(stage, check);
+        self.work = Work::Summary { stage };
+    }
+
+    /// A stage could not do what it should have done.
+    pub(super) fn failed(&mut self, (call, stage): (u64, Stage), error: &str) {
+        self.begin(call, Some(stage));
+        self.row(short(stage), Some(Lamp::Failed), error.to_owned());
+        let check = Check {
+            lamp: Lamp::Failed,
+            text: error.to_owned(),
+            ..Check::default()
+        };
+        self.run.set(stage, check);
+        self.end_summary();
+    }
+
+    /// A stage did nothing.
+    pub(super) fn skipped(&mut self, skipped: &StageSkipped) {
+        self.begin(skipped.call, Some(skipped.stage));
+        let lamp = match (skipped.by, &skipped.skip.reason) {
+            (SkippedBy::User, _) => Lamp::Skipped,
+            (SkippedBy::Rule, Reason::NotSaved { .. } | Reason::Refused) => Lamp::Failed,
+            (SkippedBy::Rule, _) => Lamp::Unneeded,
+        };
+        let text = clean_line(&skipped.reason);
+        self.row(short(skipped.stage), Some(lamp), texts::skipped_row(&text));
+        self.run.set(
+            skipped.stage,
+            Check {
+                lamp,
+                text,
+                guards: skipped.guards,
+                fired: None,
+            },
+        );
+    }
+
+    /// A stage changed the context.
+    pub(super) fn finished(&mut self, report: &StageReport) {
+        self.begin(report.call, Some(report.stage));
+        let largest = self.largest(report);
+        let paths_lost = self.paths_lost(report);
+        let gone = self.context.rewrite(
+            report.stage,
+            (&report.touched, &report.files),
+            &report.after,
+        );
+        self.context.set_size(report.size_after);
+        let mut fired = fired(report, gone);
+        fired.paths_lost = paths_lost;
+        match report.stage {
+            Stage::SnipCompact => self.counts.snipped += gone,
+            Stage::CompactHistory | Stage::ReactiveCompact => {
+                self.counts.compactions += 1;
+                self.growth = Growth::default();
+            }
+            Stage::ToolResultBudget | Stage::MicroCompact | Stage::FitResults => {}
+        }
+        let lamp = if report.api_calls > 0 {
+            Lamp::FiredByCall
+        } else {
+            Lamp::Fired
+        };
+        self.log.push(Row {
+            source: self.source(),
+            name: short(report.stage),
+            lamp: Some(lamp),
+            change: Some(fired.change()),
+            text: texts::fired_log(report.stage, &fired, largest.as_ref()),
+        });
+        for file in report.transcript.iter().chain(&report.files) {
+            self.row("saved", None, clean_line(file));
+        }
+        let text = texts::fired_row(report.stage, &fired, self.counts.snipped);
+        self.run.add(&fired, largest);
+        self.run.set(
+            report.stage,
+            Check {
+                lamp,
+                text,
+                guards: report.guards,
+                fired: Some(fired),
+            },
+        );
+        let context = &self.context;
+        self.labels.keep(|id| context.position(id).is_some());
+        self.end_summary();
+    }
+
+    /// Persisted results whose path went with the preview: a guard, or saving what is replaced, would have kept it.
+    fn paths_lost(&self, report: &StageReport) -> usize {
+        let kept = self
+            .session
+            .as_ref()
+            .is_some_and(|session| session.limits.guards || session.limits.recoverable);
+        if kept || report.stage != Stage::MicroCompact {
+            return 0;
+        }
+        report
+            .touched
+            .iter()
+            .filter(|change| self.context.sight(change.id, change.block) == Sight::Preview)
+            .count()
+    }
+
+    /// The result that `report` made smaller by the most, with its label.
+    fn largest(&self, report: &StageReport) -> Option<Changed> {
+        let change = report
+            .touched
+            .iter()
+            .max_by_key(|change| change.chars_before.saturating_sub(change.chars_after))?;
+        let from = match self.context.sight(change.id, change.block) {
+            Sight::Preview => Kind::Previews,
+            Sight::Placeholder => Kind::Placeholders,
+            Sight::Full | Sight::Summary | Sight::Summarised | Sight::Snipped | Sight::Gone => {
+                Kind::Results
+            }
+        };
+        Some(Changed {
+            id: change.id,
+            kinds: (from, Changed::kind_after(report.stage)),
+            label: self.labels.of(change.id, change.block).to_owned(),
+            chars: (change.chars_before, change.chars_after),
+        })
+    }
+}
+
+/// The figures of `report`; what became of paths is the mirror's to add.
+pub(super) fn fired(report: &StageReport, gone: usize) -> Fired {
+    let marker = report
+        .after
+        .markers
+        .iter()
+        .next_back()
+        .map(|(at, messages)| (*at, *messages));
+    Fired {
+        trigger: report.trigger,
+        size: (report.size_before, report.size_after),
+        messages: (report.messages_before, report.messages_after),
+        results: report.touched.len(),
+        text: report
+            .touched
+            .iter()
+            .map(|change| change.chars_before)
+            .sum(),
+        unseen: match report.stage {
+            Stage::MicroCompact => report.touched.iter().filter(|change| change.unread).count(),
+            Stage::ToolResultBudget
+            | Stage::SnipCompact
+            | Stage::FitResults
+            | Stage::CompactHistory
+            | Stage::ReactiveCompact => 0,
+        },
+        unread_lost: report.unread_lost,
+        gone,
+        kept: marker.map_or((0, 0), |(at, _)| {
+            (at, report.messages_after.saturating_sub(at + 1))
+        }),
+        marker: marker.map_or(0, |(_, messages)| messages),
+        paths_lost: 0,
+        first: first_changed(report),
+        api_calls: report.api_calls,
+        duration_ms: report.duration_ms,
+    }
+}
+
+/// The first message from which on the request differs from the one before it.
+fn first_changed(report: &StageReport) -> Option<MessageId> {
+    match report.stage {
+        Stage::SnipCompact => {
+            let (at, _) = report.after.markers.iter().next_back()?;
+            report.after.items.get(*at).map(|item| item.id)
+        }
+        Stage::MicroCompact => report
+            .touched
+            .iter()
+            .min_by_key(|change| change.message)
+            .map(|change| change.id),
+        Stage::ToolResultBudget
+        | Stage::FitResults
+        | Stage::CompactHistory
+        | Stage::ReactiveCompact => None,
+    }
+}
