@@ -166,8 +166,13 @@ pub struct Screen {
     /// Write what happens to FILE, one JSON object for each event
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
-    /// Type KEYS, then print the screen and end: characters as typed, and names such as <enter> <esc> <c-c> <lt>
-    #[arg(long, value_name = "KEYS", requires = "print")]
+    /// Type these keys before the frame is printed.
+    #[arg(
+        long,
+        value_name = "KEYS",
+        requires = "print",
+        help = "Type KEYS, then print the screen and end: characters as typed, and names such as <enter> <esc> <c-c> <lt>"
+    )]
     pub keys: Option<String>,
     /// Print one frame as text once nothing moves, and end; needs no terminal
     #[arg(long, value_name = "WxH", num_args = 0..=1, default_missing_value = "80x24")]

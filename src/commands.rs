@@ -85,7 +85,7 @@ pub(crate) fn list_demos() -> Result<u8, Failed> {
     Ok(0)
 }
 
-fn print(text: &str) -> std::io::Result<()> {
+pub(crate) fn print(text: &str) -> std::io::Result<()> {
     let mut out = stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()

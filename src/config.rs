@@ -5,20 +5,26 @@
 
 mod apply;
 mod file;
+mod folders;
+mod found;
 mod key;
+mod rules;
 mod show;
 mod values;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::cli::Common;
 use crate::context::{Limits, Profile};
 use crate::permission::Mode;
+use found::{Given, Raw};
 
+pub use folders::{init, sessions_folder, user_file};
+pub use found::{ConfigError, Origin, Place};
 pub use key::{Key, KeyForm};
+pub use rules::{keep_rule, kept_rules};
 pub use show::show;
 
 /// Every setting with its default and a comment; `plimsoll config --init` writes it.
@@ -61,80 +67,6 @@ pub struct Config {
     origins: BTreeMap<String, Origin>,
 }
 
-/// Where a setting came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// The program itself.
-    Default,
-    /// The user's settings file, with line and column.
-    User(Place),
-    /// The project's settings file.
-    Project(Place),
-    /// The workspace's `.env`.
-    Dotenv(Place),
-    /// A variable of the environment.
-    Environment(&'static str),
-    /// An option, as typed.
-    Option(String),
-}
-
-/// A place in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The file.
-    pub path: PathBuf,
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in characters, from 1.
-    pub column: usize,
-}
-
-/// Why the settings cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    /// A file is there and cannot be read.
-    #[error("{}: cannot be read: {reason}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// A file is not what it should be.
-    #[error("{place}: {reason}")]
-    File {
-        /// Where.
-        place: Place,
-        /// What is wrong, and what would be right.
-        reason: String,
-    },
-    /// A setting from elsewhere cannot be taken.
-    #[error("{origin}: {reason}")]
-    Setting {
-        /// Where it came from.
-        origin: String,
-        /// What is wrong, and what would be right.
-        reason: String,
-    },
-}
-
-/// A setting as it was found, not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-struct Given {
-    name: String,
-    value: Raw,
-    origin: Origin,
-}
-
-/// A value as it was found.
-#[derive(Clone, Debug, PartialEq)]
-enum Raw {
-    /// From a file, with its type.
-    Typed(serde_json::Value),
-    /// From the command line or the environment: the setting decides what it means.
-    Text(String),
-}
-
 /// Where settings are looked for.
 #[derive(Clone, Debug)]
 pub struct Sources<'a> {
@@ -156,40 +88,6 @@ pub const VARIABLES: [&str; 5] = [
     "MODEL_ID",
     "ANTHROPIC_MODEL",
 ];
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.path.display(), self.line, self.column)
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => f.write_str("default"),
-            Self::User(place) | Self::Project(place) | Self::Dotenv(place) => {
-                write!(f, "{}:{}", place.path.display(), place.line)
-            }
-            Self::Environment(name) => f.write_str(name),
-            Self::Option(option) => f.write_str(option),
-        }
-    }
-}
-
-impl Origin {
-    fn error(&self, reason: String) -> ConfigError {
-        match self {
-            Self::User(place) | Self::Project(place) | Self::Dotenv(place) => ConfigError::File {
-                place: place.clone(),
-                reason,
-            },
-            Self::Default | Self::Environment(_) | Self::Option(_) => ConfigError::Setting {
-                origin: self.to_string(),
-                reason,
-            },
-        }
-    }
-}
 
 impl Default for Config {
     fn default() -> Self {
@@ -366,42 +264,6 @@ pub fn environment() -> Result<BTreeMap<&'static str, String>, ConfigError> {
 pub fn profile_of_option(name: &str) -> Result<Profile, ConfigError> {
     let option = Origin::Option("--profile".to_owned());
     values::one_of(&Raw::Text(name.to_owned())).map_err(|why| option.error(why))
-}
-
-/// Where the user's settings file is, or would be.
-#[must_use]
-pub fn user_file() -> Option<PathBuf> {
-    folders().map(|folders| folders.config_dir().join("config.toml"))
-}
-
-/// The folder of the session logs.
-#[must_use]
-pub fn sessions_folder() -> Option<PathBuf> {
-    folders().map(|folders| folders.data_dir().join("sessions"))
-}
-
-fn folders() -> Option<directories::ProjectDirs> {
-    directories::ProjectDirs::from("", "", "plimsoll")
-}
-
-/// Writes [`TEMPLATE`] to `path`.
-///
-/// # Errors
-/// If there is a file already, or it cannot be written.
-pub fn init(path: &Path) -> Result<(), ConfigError> {
-    use std::io::Write;
-    let written = path
-        .parent()
-        .map_or(Ok(()), std::fs::create_dir_all)
-        .and_then(|()| std::fs::File::create_new(path))
-        .and_then(|mut file| file.write_all(TEMPLATE.as_bytes()));
-    written.map_err(|error| ConfigError::Setting {
-        origin: path.display().to_string(),
-        reason: match error.kind() {
-            std::io::ErrorKind::AlreadyExists => "exists already and was left as it is".to_owned(),
-            _ => format!("cannot be written: {error}"),
-        },
-    })
 }
 
 /// The settings that a map of variables holds.

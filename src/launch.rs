@@ -1,20 +1,26 @@
 //! Puts an agent together from the settings: model, tools, permission, stores and session log.
 
+use std::collections::BTreeMap;
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 
 use crate::agent::{AgentConfig, Questions};
 use crate::cli::Common;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Origin, Sources};
+use crate::demo::{self, Demo};
 use crate::model::{AnthropicModel, Endpoint, Key, Model, Retrying, WithSummaries};
-use crate::permission::Policy;
+use crate::permission::{Mode, Policy};
 use crate::session::{Header, Session};
 use crate::store::{FsStore, MemStore, Store};
 use crate::text::clean;
 use crate::tools::{ToolSettings, Tools, Workspace};
+
+/// How long work that cannot be stopped may hold up the end.
+pub(crate) const GRACE: Duration = Duration::from_millis(200);
 
 /// The folder to work in, its links resolved.
 pub(crate) fn workspace(common: &Common) -> anyhow::Result<PathBuf> {
@@ -41,8 +47,56 @@ pub(crate) fn say_notices(config: &Config) {
     }
 }
 
+/// The model of the settings, where there is a key and the address may be used.
+pub(crate) fn real_model(config: &Config) -> anyhow::Result<Arc<dyn Model>> {
+    let key = config.key.as_ref().context(
+        "there is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or use the scripted model with --offline",
+    )?;
+    if let Some(why) = config.refused_address() {
+        anyhow::bail!(why);
+    }
+    Ok(model(config, &key.sent()))
+}
+
+/// A demo with the settings for it. The user's own settings have no part in it, so that it is the same everywhere.
+pub(crate) fn demo(name: &str, common: &Common) -> anyhow::Result<(Config, Demo)> {
+    for (given, option) in [
+        (common.profile.is_some(), "--profile"),
+        (common.workspace.is_some(), "--workspace"),
+        (common.model.is_some(), "--model"),
+        (common.base_url.is_some(), "--base-url"),
+    ] {
+        anyhow::ensure!(
+            !given,
+            "a demo brings its own model, folder and profile: leave out {option}; single numbers can be changed with \
+             --set"
+        );
+    }
+    let mut demo = demo::prepare(name)?;
+    let mut config = Config::load(&Sources {
+        user_file: None,
+        workspace: demo.folder.clone(),
+        environment: BTreeMap::new(),
+        options: common,
+    })?;
+    if *config.origin("permission") == Origin::Default {
+        config.permission = Mode::All;
+    }
+    // What was typed is stronger than what the demo sets, at its start and later.
+    let later = demo
+        .gates
+        .iter_mut()
+        .filter_map(|gate| gate.limits.as_mut());
+    for limits in std::iter::once(&mut demo.limits).chain(later) {
+        config.again(common, limits)?;
+    }
+    config.profile = demo.profile;
+    config.limits.clone_from(&demo.limits);
+    Ok((config, demo))
+}
+
 /// The model of the settings, with another for summaries where they name one.
-pub(crate) fn model(config: &Config, key: &Key) -> Arc<dyn Model> {
+fn model(config: &Config, key: &Key) -> Arc<dyn Model> {
     let named = |name: &str| {
         let endpoint = Endpoint {
             base_url: config.base_url.clone(),
@@ -74,6 +128,7 @@ pub(crate) fn agent(
     folder: &Path,
     questions: Questions,
 ) -> anyhow::Result<AgentConfig> {
+    let rules = config::kept_rules(&folder.display().to_string())?;
     let header = Header::new(
         folder.display().to_string(),
         model.name().to_owned(),
@@ -83,7 +138,7 @@ pub(crate) fn agent(
     Ok(AgentConfig {
         model,
         tools: Arc::new(tools(config, folder)?),
-        policy: Policy::new(config.permission, Vec::new()),
+        policy: Policy::new(config.permission, rules),
         questions,
         store: Arc::new(FsStore::in_workspace(folder)),
         session: session(header)?,

@@ -1,7 +1,7 @@
 //! Plimsoll: a coding agent for the terminal that shows its own context window.
 //!
 //! Imports only go down: `message` and `text` know nothing, `context` is pure, `event` is what the agent and its front
-//! ends say to each other, and only this file, `config` and `launch` know all of them. [`run`] chooses what plays (a
+//! ends say to each other, and only this file, `config` and the commands know all of them. [`run`] chooses what plays (a
 //! model, a demo, a recording) and where it goes (a screen, lines of text or JSON).
 
 pub mod agent;
@@ -19,6 +19,7 @@ pub mod permission;
 mod play;
 pub mod replay;
 pub mod session;
+mod show;
 pub mod store;
 pub mod text;
 pub mod tools;
@@ -56,7 +57,9 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 /// With what to print, and the exit code.
 pub fn run(cli: Cli) -> Result<u8, Failed> {
     let Cli {
-        command, common, ..
+        command,
+        common,
+        screen,
     } = cli;
     match command {
         Some(Command::Replay(options)) => commands::replay(&options, &common),
@@ -64,7 +67,8 @@ pub fn run(cli: Cli) -> Result<u8, Failed> {
         Some(Command::Completions { shell }) => commands::completions(shell),
         Some(Command::Demo(options)) if options.list => commands::list_demos(),
         Some(Command::Demo(options)) if options.headless => play::demo(&options, &common),
+        Some(Command::Demo(options)) => show::demo(&options, &common),
         Some(Command::Run(options)) => play::run(&options, &common),
-        _ => Err(anyhow::anyhow!("the screen is not wired yet").into()),
+        None => show::own(&screen, &common),
     }
 }

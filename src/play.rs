@@ -1,26 +1,22 @@
-//! The commands that start an agent: which model, which folder, which settings, and who is shown what it does.
+//! The commands that start an agent without a screen: one request, or a demo.
 
 use std::io::{ErrorKind, Read, stderr, stdin, stdout};
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use tokio::runtime::Runtime;
 
 use crate::agent::{self, AgentConfig, Questions};
 use crate::cli::{self, Common, Format};
-use crate::config::{self, Config, Origin, Sources};
+use crate::config::{self, Config, Sources};
 use crate::event::Gate;
 use crate::headless::{self, JsonLines, Text};
+use crate::launch::{self, GRACE};
 use crate::model::Model;
 use crate::model::scripted::{Pace, Script, ScriptedModel};
-use crate::permission::Mode;
-use crate::{Failed, demo, launch};
+use crate::{Failed, demo};
 
-/// How long work that cannot be stopped may hold up the end.
-const GRACE: Duration = Duration::from_millis(200);
-
-/// One request without a screen.
+/// One request.
 pub(crate) fn run(options: &cli::Run, common: &Common) -> Result<u8, Failed> {
     let prompt = prompt(&options.prompt)?;
     let folder = launch::workspace(common)?;
@@ -34,7 +30,7 @@ pub(crate) fn run(options: &cli::Run, common: &Common) -> Result<u8, Failed> {
     let model = if common.offline {
         scripted(Script::default())
     } else {
-        real(&config)?
+        launch::real_model(&config)?
     };
     let agent = launch::agent(&config, model, &folder, Questions::Refuse)?;
     let gate = Gate {
@@ -45,48 +41,12 @@ pub(crate) fn run(options: &cli::Run, common: &Common) -> Result<u8, Failed> {
     play(agent, vec![gate], options.format)
 }
 
-/// A demo without a screen. The user's own settings have no part in it, so that it is the same everywhere.
+/// A demo.
 pub(crate) fn demo(options: &cli::Demo, common: &Common) -> Result<u8, Failed> {
-    for (given, option) in [
-        (common.profile.is_some(), "--profile"),
-        (common.workspace.is_some(), "--workspace"),
-        (common.model.is_some(), "--model"),
-        (common.base_url.is_some(), "--base-url"),
-    ] {
-        if given {
-            return Err(anyhow::anyhow!(
-                "a demo brings its own model, folder and profile: leave out {option}; single numbers can be changed \
-                 with --set"
-            )
-            .into());
-        }
-    }
-    let mut demo = demo::prepare(options.name.as_deref().unwrap_or(demo::DEFAULT))?;
-    let mut config = Config::load(&Sources {
-        user_file: None,
-        workspace: demo.folder.clone(),
-        environment: std::collections::BTreeMap::new(),
-        options: common,
-    })?;
-    if matches!(config.origin("permission"), Origin::Default) {
-        config.permission = Mode::All;
-    }
-    // What was typed is stronger than what the demo sets, at its start and later.
-    for limits in std::iter::once(&mut demo.limits).chain(
-        demo.gates
-            .iter_mut()
-            .filter_map(|gate| gate.limits.as_mut()),
-    ) {
-        config.again(common, limits)?;
-    }
-    config.profile = demo.profile;
-    config.limits = demo.limits;
-    let agent = launch::agent(
-        &config,
-        scripted(demo.script),
-        &demo.folder,
-        Questions::Refuse,
-    )?;
+    let name = options.name.as_deref().unwrap_or(demo::DEFAULT);
+    let (config, demo) = launch::demo(name, common)?;
+    let model = scripted(demo.script);
+    let agent = launch::agent(&config, model, &demo.folder, Questions::Refuse)?;
     play(agent, demo.gates, options.format)
 }
 
@@ -108,17 +68,6 @@ fn prompt(typed: &str) -> anyhow::Result<String> {
 
 fn scripted(script: Script) -> Arc<dyn Model> {
     Arc::new(ScriptedModel::new(script, Pace::Instant))
-}
-
-/// The model of the settings, where there is a key and the address may be used.
-fn real(config: &Config) -> anyhow::Result<Arc<dyn Model>> {
-    let key = config.key.as_ref().context(
-        "there is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or use the scripted model with --offline",
-    )?;
-    if let Some(why) = config.refused_address() {
-        anyhow::bail!(why);
-    }
-    Ok(launch::model(config, &key.sent()))
 }
 
 /// Plays `gates` and writes what happens to standard output; the exit code.

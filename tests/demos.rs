@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -204,7 +205,7 @@ fn line(report: &StageReport) -> String {
         ("lost", report.unread_lost),
     ] {
         if count > 0 {
-            line.push_str(&format!(" {name} {count}"));
+            let _ = write!(line, " {name} {count}");
         }
     }
     line

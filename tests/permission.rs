@@ -5,6 +5,7 @@ use std::fs;
 
 use plimsoll::permission::{Mode, Policy, Rule, Verdict};
 use plimsoll::tools::{ToolCall, Workspace};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// A workspace in a temporary folder.
@@ -504,4 +505,69 @@ fn modes_have_the_names_of_the_settings() {
         "yolo".parse::<Mode>(),
         Err("`yolo` is no permission mode: use ask, edits, all or read-only".to_owned())
     );
+}
+
+/// Pieces of command lines; none opens a quotation, a comment or a here-document, nor ends in a backslash.
+const TOKENS: [&str; 40] = [
+    "rm",
+    "-rf",
+    "/",
+    "$(",
+    ")",
+    "`",
+    "|",
+    ";",
+    "&",
+    "&&",
+    "||",
+    "\n",
+    "é",
+    "{",
+    "}",
+    "$x",
+    "${x}",
+    "~",
+    "*",
+    "sh -c ",
+    "find . -exec ",
+    ">",
+    "<",
+    "2>&1",
+    " ",
+    " ",
+    " ",
+    "x=1",
+    "if",
+    "then",
+    "fi",
+    "for f in ",
+    "do",
+    "done",
+    "(",
+    "((",
+    "[[",
+    "]]",
+    "echo",
+    "env ",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever stands before it, a command that is on the list does not run unasked.
+    #[test]
+    fn nothing_hides_a_refused_command(at in prop::collection::vec(0..TOKENS.len(), 0..20)) {
+        let place = place();
+        let before: String = at.iter().map(|at| TOKENS[*at]).collect();
+        let line = format!("{before}\nsudo x\n");
+        prop_assert_ne!(bash(Mode::All, &line, &place.workspace), Verdict::Allow, "{}", line);
+    }
+
+    /// Any text gets an answer.
+    #[test]
+    fn any_text_is_answered(line in "[-a-z /$(){}'\"`\\\\|;&<>~*?=\n\u{e9}\u{6f22}]{0,60}") {
+        let place = place();
+        let verdict = bash(Mode::Ask, &line, &place.workspace);
+        prop_assert_ne!(verdict, Verdict::Allow);
+    }
 }

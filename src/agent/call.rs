@@ -67,18 +67,17 @@ impl Agent {
                         .await;
                     return Err(Ending::interrupted());
                 }
-                StreamEnd::Failed(ModelError::PromptTooLong {
-                    message,
-                    tokens,
-                    window,
-                }) if recoveries < self.limits.max_reactive_retries => {
+                StreamEnd::Failed(error)
+                    if recoveries < self.limits.max_reactive_retries
+                        && self.is_too_long(&error) =>
+                {
                     recoveries += 1;
-                    self.learn_window(tokens, window).await;
+                    self.learn_window(&error).await;
                     if !self.recover(cancel).await {
                         if cancel.is_cancelled() {
                             return Err(Ending::interrupted());
                         }
-                        return Err(Ending::failed(message));
+                        return Err(Ending::failed(error.to_string()));
                     }
                 }
                 StreamEnd::Failed(error) => {
@@ -223,9 +222,30 @@ impl Agent {
         self.store_results(results).await;
     }
 
+    /// Whether a rejection means that the prompt is too long; one that says nothing does where the load makes it likely.
+    fn is_too_long(&self, error: &ModelError) -> bool {
+        match error {
+            ModelError::PromptTooLong { .. } => true,
+            ModelError::MaybeTooLong(_) => self.history.size() > self.limits.context_limit / 2,
+            ModelError::RateLimited(_)
+            | ModelError::Overloaded(_)
+            | ModelError::Auth(_)
+            | ModelError::Rejected(_)
+            | ModelError::Network(_)
+            | ModelError::Protocol(_) => false,
+        }
+    }
+
     /// Lowers the working limit where a rejection names the server's window.
-    async fn learn_window(&mut self, tokens: Option<u64>, window: Option<u64>) {
-        let Some(window) = window else { return };
+    async fn learn_window(&mut self, error: &ModelError) {
+        let ModelError::PromptTooLong {
+            tokens,
+            window: Some(window),
+            ..
+        } = *error
+        else {
+            return;
+        };
         let overhead = self.overhead();
         let sent = self.history.size() + overhead;
         let per_token = tokens
@@ -300,7 +320,8 @@ fn unique_id(id: &str, used: &HashSet<String>) -> String {
     if !used.contains(&clean) {
         return clean;
     }
-    (2_u64..)
+    // One more number than there are ids: one of them is free.
+    (2..=used.len() + 2)
         .map(|n| format!("{clean}-{n}"))
         .find(|next| !used.contains(next))
         .unwrap_or(clean)

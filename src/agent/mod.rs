@@ -52,11 +52,14 @@ pub struct AgentConfig {
     pub limits: Limits,
 }
 
+/// Keeps a rule with the user's settings.
+pub type Remember = Arc<dyn Fn(&Rule) -> anyhow::Result<()> + Send + Sync>;
+
 /// What happens where the user would have to be asked.
 #[derive(Clone)]
 pub enum Questions {
     /// Ask, and keep a rule that the user wants kept with this function.
-    Ask(Arc<dyn Fn(&Rule) -> anyhow::Result<()> + Send + Sync>),
+    Ask(Remember),
     /// Nobody is there: refuse, and tell the model so.
     Refuse,
 }

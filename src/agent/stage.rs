@@ -70,7 +70,7 @@ impl Agent {
             Outcome::Skipped(skip) => match saving.error {
                 Some(error) => {
                     self.failed(stage, format!("not saved: {error}; kept whole"))
-                        .await
+                        .await;
                 }
                 None => self.skipped(stage, skip).await,
             },
@@ -92,9 +92,8 @@ impl Agent {
     /// `/compact`, and the stage of a `compact` call.
     pub(super) async fn compact(&mut self, trigger: Trigger, cancel: &CancellationToken) {
         match plan_compaction(&self.input(), trigger) {
-            Outcome::Skipped(skip) => self.skipped(Stage::CompactHistory, skip).await,
-            Outcome::NeedsSummary(plan) => self.carry_out(plan, Vec::new(), cancel).await,
-            Outcome::Rewritten(_) => unreachable!("a compaction always needs a summary"),
+            Ok(plan) => self.carry_out(plan, Vec::new(), cancel).await,
+            Err(skip) => self.skipped(Stage::CompactHistory, skip).await,
         }
     }
 
@@ -174,11 +173,7 @@ impl Agent {
             error: None,
         };
         loop {
-            let plan = match plan_recovery(&self.input()) {
-                Outcome::NeedsSummary(plan) => plan,
-                Outcome::Skipped(skip) => return Err(skip),
-                Outcome::Rewritten(_) => unreachable!("a recovery always needs a summary"),
-            };
+            let plan = plan_recovery(&self.input())?;
             let saves = plan.kept.as_ref().map_or(&[][..], |kept| &kept.saves);
             if self.save_all(saves, &mut saving).await {
                 return Ok((plan, saving.files));

@@ -79,7 +79,9 @@ impl Agent {
                     self.spend(&usage);
                     return judge(&blocks, &stop_reason);
                 }
-                Some(Delta::Failed(ModelError::PromptTooLong { message, .. })) => {
+                Some(Delta::Failed(
+                    ModelError::PromptTooLong { message, .. } | ModelError::MaybeTooLong(message),
+                )) => {
                     return Answer::TooLong(message);
                 }
                 Some(Delta::Failed(error)) => return Answer::Failed(error.to_string()),

@@ -3,6 +3,7 @@
 //! The history is valid after every step, also where the turn is stopped: each call is answered in the message right
 //! after it.
 
+use std::fmt::Write;
 use std::sync::{Arc, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -254,7 +255,8 @@ pub(super) fn system_prompt(tools: &Tools) -> Arc<str> {
     if !skills.is_empty() {
         text.push_str("\n\nSkills (load_skill brings the whole text)");
         for skill in skills {
-            text.push_str(&format!("\n- {}: {}", skill.name, skill.description));
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n- {}: {}", skill.name, skill.description);
         }
     }
     text.push('\n');

@@ -8,7 +8,8 @@ use super::pairs::Pairs;
 use super::request::summary_text;
 use super::results::{last_reply, results, unread};
 use super::{
-    Guards, History, Input, Item, Limits, Outcome, Reason, Rewrite, Stage, SummaryPlan, Trigger,
+    Guards, History, Input, Item, Limits, Outcome, Reason, Rewrite, Skip, Stage, SummaryPlan,
+    Trigger,
 };
 use crate::message::Message;
 use crate::text;
@@ -25,20 +26,18 @@ pub(super) fn apply(input: &Input<'_>) -> Outcome {
             limit: limits.context_limit,
         });
     }
-    let outcome = plan(input, Trigger::Pipeline);
-    if matches!(outcome, Outcome::Skipped(_)) {
-        return outcome;
+    match (plan(input, Trigger::Pipeline), input.pause.reason(limits)) {
+        (Ok(_), Some(reason)) => Outcome::skipped(reason),
+        (plan, _) => plan.into(),
     }
-    if let Some(reason) = input.pause.reason(limits) {
-        return Outcome::skipped(reason);
-    }
-    outcome
 }
 
 /// A compaction that was asked for, whatever the size: by `/compact` (unread results are kept as the automatic stage does)
 /// or by the model (the whole history).
-#[must_use]
-pub fn plan_compaction(input: &Input<'_>, trigger: Trigger) -> Outcome {
+///
+/// # Errors
+/// Why there is nothing to summarise.
+pub fn plan_compaction(input: &Input<'_>, trigger: Trigger) -> Result<SummaryPlan, Skip> {
     plan(input, trigger)
 }
 
@@ -48,7 +47,7 @@ pub fn kept_messages(history: &History, limits: &Limits) -> usize {
     history.len() - unread_cut(history, limits)
 }
 
-fn plan(input: &Input<'_>, trigger: Trigger) -> Outcome {
+fn plan(input: &Input<'_>, trigger: Trigger) -> Result<SummaryPlan, Skip> {
     let history = input.history;
     let end = match trigger {
         Trigger::Tool => history.len(),
@@ -57,12 +56,12 @@ fn plan(input: &Input<'_>, trigger: Trigger) -> Outcome {
         }
     };
     if end == 0 {
-        return Outcome::skipped(Reason::Empty);
+        return Err(Skip::new(Reason::Empty));
     }
     if is_one_summary(history, &(0..end)) {
-        return Outcome::skipped(Reason::AlreadyCompacted);
+        return Err(Skip::new(Reason::AlreadyCompacted));
     }
-    Outcome::NeedsSummary(SummaryPlan {
+    Ok(SummaryPlan {
         stage: Stage::CompactHistory,
         trigger,
         older: 0..end,

@@ -62,6 +62,6 @@ pub fn apply(stage: Stage, input: &Input<'_>) -> Outcome {
         Stage::MicroCompact => micro_compact::apply(input),
         Stage::FitResults => fit_results::apply(input),
         Stage::CompactHistory => compact_history::apply(input),
-        Stage::ReactiveCompact => plan_recovery(input),
+        Stage::ReactiveCompact => plan_recovery(input).into(),
     }
 }

@@ -79,6 +79,15 @@ impl Outcome {
     }
 }
 
+impl From<Result<SummaryPlan, Skip>> for Outcome {
+    fn from(plan: Result<SummaryPlan, Skip>) -> Self {
+        match plan {
+            Ok(plan) => Self::NeedsSummary(plan),
+            Err(skip) => Self::Skipped(skip),
+        }
+    }
+}
+
 /// A history with less in it, and what must be on disk before it may take the old one's place.
 #[derive(Clone, Debug)]
 pub struct Rewrite {

@@ -5,21 +5,23 @@ use super::edit::{carry_out, persist};
 use super::pairs::Pairs;
 use super::results::results;
 use super::saved::Shelf;
-use super::{Guards, Input, Outcome, Reason, Rewrite, Stage, SummaryPlan, Trigger};
+use super::{Guards, Input, Reason, Rewrite, Skip, Stage, SummaryPlan, Trigger};
 
 /// What to do when the provider says that the prompt is too long.
 ///
 /// Where nothing but an earlier summary lies before the messages that would be kept, none is kept: summarising a summary
 /// frees nothing.
-#[must_use]
-pub fn plan_recovery(input: &Input<'_>) -> Outcome {
+///
+/// # Errors
+/// Why there is nothing to summarise.
+pub fn plan_recovery(input: &Input<'_>) -> Result<SummaryPlan, Skip> {
     let (history, limits) = (input.history, input.limits);
     let messages = history.len();
     if messages == 0 {
-        return Outcome::skipped(Reason::Empty);
+        return Err(Skip::new(Reason::Empty));
     }
     if is_one_summary(history, &(0..messages)) {
-        return Outcome::skipped(Reason::AlreadyCompacted);
+        return Err(Skip::new(Reason::AlreadyCompacted));
     }
     let cut = Pairs::of(history).back(messages.saturating_sub(limits.reactive_keep));
     let end = if cut == 0 || is_one_summary(history, &(0..cut)) {
@@ -27,7 +29,7 @@ pub fn plan_recovery(input: &Input<'_>) -> Outcome {
     } else {
         cut
     };
-    Outcome::NeedsSummary(SummaryPlan {
+    Ok(SummaryPlan {
         stage: Stage::ReactiveCompact,
         trigger: Trigger::PromptTooLong,
         older: 0..end,

@@ -5,10 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
-
-use crate::event::{EVENT_CAPACITY, Envelope, Handle};
+use crate::event::Envelope;
 
 /// `envelope` as one line, its newline included.
 ///
@@ -48,7 +45,11 @@ fn is_unsafe(c: char) -> bool {
 
 /// A file that gets each event as a line.
 #[derive(Debug)]
-pub struct EventLog(File);
+pub struct EventLog {
+    file: File,
+    /// The first error; nothing is written after it.
+    failure: Option<io::Error>,
+}
 
 impl EventLog {
     /// Begins the file at `path`, for the user only; what was in it goes.
@@ -60,40 +61,22 @@ impl EventLog {
         options.write(true).create(true).truncate(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(path).map(Self)
+        Ok(Self {
+            file: options.open(path)?,
+            failure: None,
+        })
     }
 
-    /// Writes one event.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn write(&mut self, envelope: &Envelope) -> io::Result<()> {
-        self.0.write_all(json_line(envelope)?.as_bytes())
+    /// Writes one event. The first error is kept for [`failure`](Self::failure), and nothing is written after it.
+    pub fn record(&mut self, envelope: &Envelope) {
+        if self.failure.is_none() {
+            let written = json_line(envelope).and_then(|line| self.file.write_all(line.as_bytes()));
+            self.failure = written.err();
+        }
     }
 
-    /// Puts the log between an agent and its front end: the handle that comes back gives the same events, each
-    /// written first. The task ends with the agent and gives the first error; after it events go on unwritten.
-    ///
-    /// Needs a running tokio runtime.
-    #[must_use]
-    pub fn tee(mut self, handle: Handle) -> (Handle, JoinHandle<io::Result<()>>) {
-        let (sender, receiver) = mpsc::channel(EVENT_CAPACITY);
-        let Handle {
-            commands,
-            mut events,
-        } = handle;
-        let task = tokio::spawn(async move {
-            let mut written = Ok(());
-            while let Some(envelope) = events.recv().await {
-                if written.is_ok() {
-                    written = self.write(&envelope);
-                }
-                // A front end that is gone reads no more, but the file still gets what happens.
-                let _ = sender.send(envelope).await;
-            }
-            written
-        });
-        let events = receiver;
-        (Handle { commands, events }, task)
+    /// Why the file is not complete, if it is not.
+    pub fn failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
     }
 }

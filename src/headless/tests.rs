@@ -293,26 +293,32 @@ fn a_line_of_json_holds_nothing_that_a_terminal_acts_on_and_says_the_same() {
     assert_eq!(back["text"], text);
 }
 
-#[tokio::test]
-async fn the_log_gets_the_same_lines_as_the_front_end() {
+#[test]
+fn the_log_gets_the_same_lines_and_is_for_the_user_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("events.jsonl");
-    let (handle, mut agent) = pair();
-    let (mut handle, task) = EventLog::create(&path).unwrap().tee(handle);
-    agent.send(delta("a").event).await;
-    agent.send(delta("b").event).await;
-    drop(agent);
-    let mut seen = String::new();
-    while let Some(envelope) = handle.events.recv().await {
-        seen += &json_line(&envelope).unwrap();
+    let mut log = EventLog::create(&path).unwrap();
+    let both = [delta("a"), delta("\u{9b}b")];
+    for envelope in &both {
+        log.record(envelope);
     }
-    task.await.unwrap().unwrap();
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), seen);
-    assert_eq!(seen.lines().count(), 2);
+    let lines = both.map(|envelope| json_line(&envelope).unwrap()).concat();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), lines);
+    assert!(log.failure().is_none());
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_log_on_a_full_disk_keeps_its_first_error() {
+    let mut log = EventLog::create(std::path::Path::new("/dev/full")).unwrap();
+    log.record(&delta("a"));
+    log.record(&delta("b"));
+    let failure = log.failure().map(|error| error.kind());
+    assert_eq!(failure, Some(io::ErrorKind::StorageFull));
 }

@@ -1,7 +1,7 @@
 //! The Anthropic Messages API over HTTP: one request, one stream of deltas.
 //!
-//! The connection, its settings and its limits live here. What is sent is made in [`super::wire`], what comes is read in
-//! [`super::sse`] and [`super::decode`], what failed is told by [`super::explain`]. Never tries again; see [`super::retry`].
+//! What is sent is made in [`super::wire`] and goes through [`super::http`], what comes is read in [`super::sse`] and
+//! [`super::decode`], what failed is told by [`super::explain`]. Never tries again; see [`super::retry`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,14 +11,14 @@ use futures_util::StreamExt;
 use futures_util::future::ready;
 use futures_util::stream::{self, BoxStream};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
-use reqwest::redirect::Policy;
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Response};
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::decode::Assembler;
 use super::errors::{Said, Verdict};
 use super::explain::{Answer, Place, Speaker, unusable};
+use super::http::{build_client, header, messages_url, request_id, shown_base};
 use super::reading::Reading;
 use super::retry::{Attempts, Failure, Headers};
 use super::wire::{self, Form, Marks};
@@ -285,91 +285,4 @@ impl Inner {
         body.truncate(limit);
         Ok(body)
     }
-}
-
-fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
-    response.headers().get(name)?.to_str().ok()
-}
-
-fn request_id(response: &Response) -> Option<String> {
-    header(response, "request-id")
-        .or_else(|| header(response, "x-request-id"))
-        .map(str::to_owned)
-}
-
-/// The address of the messages, from a base with or without `/v1` and slashes.
-fn messages_url(base: &str) -> Result<Url, String> {
-    let mut url = Url::parse(base.trim()).map_err(|error| {
-        let hint = if base.is_ascii() {
-            "it must look like https://host or http://localhost:8080"
-        } else {
-            "write its host in the xn-- form"
-        };
-        format!("the base URL cannot be used ({error}): {hint}")
-    })?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err("the base URL must begin with http:// or https://".to_owned());
-    }
-    let path = url.path().trim_end_matches('/');
-    let path = path.strip_suffix("/messages").unwrap_or(path);
-    let path = path.strip_suffix("/v1").unwrap_or(path);
-    let path = format!("{}/v1/messages", path.trim_end_matches('/'));
-    url.set_path(&path);
-    url.set_fragment(None);
-    Ok(url)
-}
-
-/// The base as it is used, without what may be secret in it.
-fn shown_base(base: &str) -> String {
-    let Ok(mut url) = messages_url(base) else {
-        return "the server".to_owned();
-    };
-    // Both fail only for addresses without a host, which these are not.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url.set_query(None);
-    let whole = url.as_str();
-    whole
-        .strip_suffix("/v1/messages")
-        .unwrap_or(whole)
-        .to_owned()
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host
-            .parse()
-            .is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
-}
-
-/// Builds the client off the async threads: reading the system's certificates takes tens of milliseconds.
-async fn build_client(url: Url, connect_timeout: Duration) -> Result<Client, String> {
-    let build = move || {
-        // Fails only where a provider is installed already, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = Client::builder()
-            .user_agent(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
-            .redirect(Policy::none())
-            .connect_timeout(connect_timeout)
-            .tcp_nodelay(true);
-        if url.scheme() == "http" {
-            // No certificates are needed, and without any on the system building would fail.
-            builder = builder.tls_certs_only([]);
-        }
-        if is_loopback(&url) {
-            builder = builder.no_proxy();
-        }
-        builder.build().map_err(|error| {
-            format!(
-                "no secure connection can be made ({}): install the system's certificates (package ca-certificates) or name a file in SSL_CERT_FILE",
-                error.without_url()
-            )
-        })
-    };
-    tokio::task::spawn_blocking(build)
-        .await
-        .map_err(|error| format!("the HTTP client could not be built: {error}"))?
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::Delta;
+use super::block::{Open, free_id, input_of, kind_of, string_at, valid_name};
 use super::errors::Said;
 use super::sse::Event;
 use crate::message::{ContentBlock, StopReason, Usage};
@@ -18,54 +19,6 @@ pub(crate) enum Wrong {
     Error(Box<Said>),
     /// The data of an event is no JSON; holds the data.
     NotJson(String),
-}
-
-/// A block that is not complete yet.
-#[derive(Debug, Default)]
-struct Open {
-    fields: Map<String, Value>,
-    /// The text so far: of a text, of reasoning, or the content of a compaction.
-    text: String,
-    /// The signature of reasoning.
-    signature: String,
-    /// The pieces of a call's input.
-    json: String,
-}
-
-impl Open {
-    fn new(fields: Map<String, Value>) -> Self {
-        let begun = |key: &str| string_at(&fields, key).to_owned();
-        Self {
-            text: text_key(kind_of(&fields)).map(begun).unwrap_or_default(),
-            signature: begun("signature"),
-            json: String::new(),
-            fields,
-        }
-    }
-
-    /// The block's fields, with what came in pieces put where it belongs.
-    fn into_fields(mut self) -> Map<String, Value> {
-        let mut put = |key: &str, text: String| {
-            if !text.is_empty() || self.fields.get(key).is_some_and(Value::is_string) {
-                self.fields.insert(key.to_owned(), Value::String(text));
-            }
-        };
-        put("signature", self.signature);
-        if let Some(key) = text_key(kind_of(&self.fields)) {
-            self.fields.insert(key.to_owned(), Value::String(self.text));
-        }
-        self.fields
-    }
-}
-
-/// The field that a block of that type collects text in.
-fn text_key(kind: &str) -> Option<&'static str> {
-    match kind {
-        "text" => Some("text"),
-        "thinking" => Some("thinking"),
-        "compaction" => Some("content"),
-        _ => None,
-    }
 }
 
 /// What closes a block.
@@ -328,65 +281,8 @@ fn known(mut usage: Usage) -> Usage {
     usage
 }
 
-/// `id` if the API takes it and the conversation has no such call yet, else one made from it; it counts as taken then.
-pub(crate) fn free_id(id: &str, taken: &mut HashSet<String>) -> String {
-    let mut base: String = id.chars().map(word_or_underscore).collect();
-    if base.is_empty() {
-        base.push_str("call");
-    }
-    let mut free = base.clone();
-    let mut n = 2_u32;
-    while !taken.insert(free.clone()) {
-        free = format!("{base}_{n}");
-        n += 1;
-    }
-    free
-}
-
-/// `name` as the API takes it back; a name that had to be changed is one that no tool has.
-pub(crate) fn valid_name(name: &str) -> String {
-    let name: String = name.chars().take(64).map(word_or_underscore).collect();
-    if name.is_empty() {
-        "unnamed".to_owned()
-    } else {
-        name
-    }
-}
-
-fn word_or_underscore(c: char) -> char {
-    if c.is_ascii_alphanumeric() || c == '-' {
-        c
-    } else {
-        '_'
-    }
-}
-
-/// A call's input, or nothing where it is no JSON object; and the text that it was read from.
-fn input_of(at_start: Option<&Value>, json: &str) -> (Option<Map<String, Value>>, String) {
-    let raw = match at_start {
-        Some(Value::String(text)) if json.trim().is_empty() => text,
-        _ => json,
-    };
-    if !raw.trim().is_empty() {
-        return (serde_json::from_str(raw).ok(), raw.to_owned());
-    }
-    let input = match at_start {
-        Some(Value::Object(input)) => input.clone(),
-        _ => Map::new(),
-    };
-    (Some(input), raw.to_owned())
-}
-
 fn index(value: &Value) -> u64 {
     value.get("index").and_then(Value::as_u64).unwrap_or(0)
-}
-
-fn kind_of(fields: &Map<String, Value>) -> &str {
-    string_at(fields, "type")
-}
-
-fn string_at<'a>(fields: &'a Map<String, Value>, key: &str) -> &'a str {
-    fields.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn emit(out: &mut Vec<Delta>, kind: fn(String) -> Delta, text: &str) {

@@ -3,10 +3,12 @@
 //! Knows neither an agent nor a tool. [`Model::stream`] never fails outside its stream, and the stream ends with exactly
 //! one [`Delta::Finished`] or [`Delta::Failed`]; a stream that is dropped closes the connection at once.
 
-pub mod anthropic;
+mod anthropic;
+mod block;
 mod decode;
 mod errors;
 mod explain;
+mod http;
 mod reading;
 pub mod retry;
 pub mod scripted;

@@ -10,6 +10,7 @@ mod scan;
 mod script;
 mod sight;
 mod summary;
+mod wording;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::Request;
-use super::decode::{free_id, valid_name};
+use super::block::{free_id, valid_name};
 use crate::message::{BlockKind, Content, ContentBlock, Message, ResultContent, Role};
 
 /// Stands for the answer of a call that has none, in a conversation from elsewhere.

@@ -18,8 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use rule::Rule;
 
-use crate::text::{clean_line, head};
-use crate::tools::{Bash, Place, ToolCall, Workspace};
+use crate::tools::{Bash, Place, ToolCall, Workspace, one_line};
 
 /// How many characters of a path or command a reason quotes.
 const QUOTED: usize = 200;
@@ -232,6 +231,5 @@ impl Policy {
 
 /// `text` for a sentence on one line.
 fn quoted(text: &str) -> String {
-    let line = clean_line(text);
-    head(&line, QUOTED).to_owned()
+    one_line(text, QUOTED)
 }

@@ -175,6 +175,9 @@ impl Inspection<'_> {
         let Some(to) = node.child_by_field_name("destination") else {
             return;
         };
+        if line[node.byte_range()].contains('\n') || has_stray_words(node) {
+            self.unclear("the words behind a redirection belong to no command");
+        }
         if !is_output(node, line) {
             return;
         }
@@ -194,6 +197,20 @@ fn is_glued(line: &str) -> bool {
         let after = line[at + joint.len()..].chars().next();
         !before.is_none_or(char::is_whitespace) && !after.is_none_or(char::is_whitespace)
     })
+}
+
+/// Whether there are words behind a redirection that are not those of a command before it.
+fn has_stray_words(redirect: Node<'_>) -> bool {
+    let mut cursor = redirect.walk();
+    let several = redirect
+        .children_by_field_name("destination", &mut cursor)
+        .nth(1)
+        .is_some();
+    let of_command = redirect.parent().is_some_and(|parent| {
+        let body = parent.child_by_field_name("body");
+        parent.kind() == "command" || body.is_some_and(|body| body.kind() == "command")
+    });
+    several && !of_command
 }
 
 /// Whether a redirection writes.

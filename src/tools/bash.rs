@@ -1,7 +1,7 @@
 //! `bash`: one command line in a session of its own, without a terminal, stopped as a whole tree.
 //!
 //! The result comes when the shell ends, even if something it started still holds the pipe; standard output and standard
-//! error are one pipe, so what they say stays in order.
+//! error are one pipe, so what they say stays in order. A status other than 0 is an error with the output kept.
 
 use std::io;
 use std::path::Path;
@@ -71,7 +71,9 @@ pub(super) async fn run(
 ) -> ToolOutput {
     let limit = call
         .timeout
-        .map_or(settings.bash_timeout, Duration::from_secs)
+        .map_or(settings.bash_timeout, |seconds| {
+            Duration::from_secs(seconds.max(1))
+        })
         .min(MAX_TIMEOUT);
     let mut running = match spawn(&call.command, root, settings) {
         Ok(running) => running,
@@ -82,9 +84,24 @@ pub(super) async fn run(
     answer(&end, open, limit, output)
 }
 
+/// Starts `command` in a bash, or in a plain shell where there is no bash.
 fn spawn(command: &str, root: &Path, settings: &ToolSettings) -> io::Result<Running> {
+    match spawn_in("bash", command, root, settings) {
+        Err(problem) if problem.kind() == io::ErrorKind::NotFound => {
+            spawn_in("sh", command, root, settings)
+        }
+        result => result,
+    }
+}
+
+fn spawn_in(
+    shell: &str,
+    command: &str,
+    root: &Path,
+    settings: &ToolSettings,
+) -> io::Result<Running> {
     let (reader, writer) = io::pipe()?;
-    let mut shell = Command::new("bash");
+    let mut shell = Command::new(shell);
     shell
         .arg("-c")
         .arg(command)
@@ -135,7 +152,7 @@ impl Running {
                 },
                 read = self.pipe.read(&mut buffer), if open => match read {
                     Ok(0) | Err(_) => open = false,
-                    Ok(n) => output.push(&buffer[..n]),
+                    Ok(n) => take(output, &buffer[..n]).await,
                 },
             }
         };
@@ -178,8 +195,14 @@ async fn drain(pipe: &mut ChildStdout, output: &mut Output) {
         if n == 0 {
             break;
         }
-        output.push(&buffer[..n]);
+        take(output, &buffer[..n]).await;
     }
+}
+
+/// Keeps a piece. A pipe that is always full must not keep timers and others from their turn.
+async fn take(output: &mut Output, piece: &[u8]) {
+    output.push(piece);
+    tokio::task::yield_now().await;
 }
 
 /// The result: what was written, and behind it in brackets what else the model must know.

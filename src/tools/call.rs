@@ -202,13 +202,17 @@ impl ToolCall {
             Self::LoadSkill(call) => format!("skill {}", call.name),
             Self::Compact => "compact".to_owned(),
         };
-        let line = text::clean_line(line.trim_end());
-        let short = text::head(&line, SUMMARY);
-        if short.len() == line.len() {
-            return line;
-        }
-        format!("{}…", text::head(&line, SUMMARY - 1))
+        one_line(line.trim_end(), SUMMARY)
     }
+}
+
+/// `text` cleaned, on one line of at most `max` characters.
+pub(crate) fn one_line(text: &str, max: usize) -> String {
+    let line = text::clean_line(text);
+    if text::head(&line, max).len() == line.len() {
+        return line;
+    }
+    format!("{}…", text::head(&line, max - 1))
 }
 
 /// `input` as a tool's own type.

@@ -19,8 +19,30 @@ const MAX_FOLDERS: usize = 20;
 /// What a walk found.
 #[derive(Default)]
 struct Found {
-    files: Vec<PathBuf>,
-    folders: Vec<PathBuf>,
+    files: First<MAX_PATHS>,
+    folders: First<MAX_FOLDERS>,
+}
+
+/// The first `N` of many paths in their order, and how many there are.
+#[derive(Default)]
+struct First<const N: usize> {
+    paths: Vec<PathBuf>,
+    total: usize,
+}
+
+impl<const N: usize> First<N> {
+    fn push(&mut self, path: PathBuf) {
+        self.total += 1;
+        self.paths.push(path);
+        if self.paths.len() >= 4 * N {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.paths.sort_unstable();
+        self.paths.truncate(N);
+    }
 }
 
 /// A pattern, compiled, and the folder where the walk begins.
@@ -79,7 +101,7 @@ pub(super) fn run(
     let mut found = search.walk(Ignored::Skip, cancel)?;
     let mut note = "";
     // What lies in a folder that was named is wanted even if .gitignore leaves it out: build output, saved results.
-    if found.files.is_empty() && search.base != workspace.root() {
+    if found.files.paths.is_empty() && search.base != workspace.root() {
         found = search.walk(Ignored::Take, cancel)?;
         note = "\n[.gitignore leaves these out]";
     }
@@ -90,11 +112,11 @@ pub(super) fn run(
             shown(path)
         }
     };
-    if found.files.is_empty() {
+    if found.files.paths.is_empty() {
         return Ok(nothing(&call.pattern, &base, &found.folders, &name));
     }
-    let total = found.files.len();
-    let mut text: Vec<String> = found.files.iter().take(MAX_PATHS).map(name).collect();
+    let total = found.files.total;
+    let mut text: Vec<String> = found.files.paths.iter().map(name).collect();
     if total > MAX_PATHS {
         text.push(format!(
             "[the first {} of {} files; use a narrower pattern for the others]",
@@ -168,8 +190,8 @@ impl Search {
             return Err("interrupted".to_owned());
         }
         let mut found = found.into_inner().unwrap_or_default();
-        found.files.sort_unstable();
-        found.folders.sort_unstable();
+        found.files.cut();
+        found.folders.cut();
         Ok(found)
     }
 }
@@ -177,17 +199,17 @@ impl Search {
 fn nothing(
     pattern: &str,
     base: &str,
-    folders: &[PathBuf],
+    folders: &First<MAX_FOLDERS>,
     name: &dyn Fn(&PathBuf) -> String,
 ) -> String {
     let text = format!("no file matches `{pattern}` in {base}");
     let names: Vec<String> = folders
+        .paths
         .iter()
-        .take(MAX_FOLDERS)
         .map(|folder| name(folder) + "/")
         .collect();
     let names = names.join(", ");
-    match folders.len() {
+    match folders.total {
         0 => text,
         1 => format!("{text}; 1 folder does: {names}"),
         n => format!("{text}; {} folders do: {names}", thousands(n)),

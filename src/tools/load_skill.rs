@@ -24,7 +24,7 @@ const DESCRIPTION: usize = 1024;
 pub struct SkillInfo {
     /// Its name.
     pub name: String,
-    /// What it is for, one line; for a broken one what is wrong.
+    /// What it is for, one line.
     pub description: String,
     /// Where it comes from.
     pub source: SkillSource,
@@ -37,8 +37,22 @@ pub enum SkillSource {
     Workspace,
     /// A folder of the user.
     User,
-    /// It cannot be loaded: for a notice, not for the system prompt.
-    Broken,
+}
+
+/// A skill that cannot be loaded: for a notice, not for the system prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenSkill {
+    /// The name of its folder.
+    pub name: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// What the folders hold.
+#[derive(Default)]
+struct Skills {
+    whole: Vec<Skill>,
+    broken: Vec<BrokenSkill>,
 }
 
 /// A skill, read.
@@ -57,12 +71,15 @@ struct FrontMatter {
 
 /// All skills by name; of equal names the workspace's comes first and the others are left out.
 pub(super) fn list(workspace: &Workspace, dirs: &[PathBuf]) -> Vec<SkillInfo> {
-    let mut infos: Vec<SkillInfo> = read_all(workspace, dirs)
-        .into_iter()
-        .map(|skill| skill.info)
-        .collect();
+    let skills = read_all(workspace, dirs).whole.into_iter();
+    let mut infos: Vec<SkillInfo> = skills.map(|skill| skill.info).collect();
     infos.sort_by(|a, b| a.name.cmp(&b.name));
     infos
+}
+
+/// Those that had to be left out.
+pub(super) fn broken(workspace: &Workspace, dirs: &[PathBuf]) -> Vec<BrokenSkill> {
+    read_all(workspace, dirs).broken
 }
 
 pub(super) fn run(
@@ -71,53 +88,53 @@ pub(super) fn run(
     dirs: &[PathBuf],
 ) -> Result<String, String> {
     let skills = read_all(workspace, dirs);
-    let usable = |skill: &&Skill| skill.info.source != SkillSource::Broken;
-    match skills.iter().find(|skill| skill.info.name == call.name) {
-        Some(skill) if skill.info.source == SkillSource::Broken => {
-            Err(format!("skill {}: {}", call.name, skill.info.description))
-        }
-        Some(skill) => Ok(format!(
+    let wanted = |skill: &&Skill| skill.info.name == call.name;
+    if let Some(skill) = skills.whole.iter().find(wanted) {
+        return Ok(format!(
             "<skill name=\"{}\" folder=\"{}\">\n{}\n</skill>",
             skill.info.name,
             skill.folder,
             head(skill.body.trim(), MAX_CHARS - 1000)
-        )),
-        None => {
-            let names: Vec<&str> = skills
-                .iter()
-                .filter(usable)
-                .map(|skill| skill.info.name.as_str())
-                .collect();
-            Err(if names.is_empty() {
-                format!(
-                    "there is no skill `{}`: there are no skills here",
-                    call.name
-                )
-            } else {
-                format!(
-                    "there is no skill `{}`; there are: {}",
-                    call.name,
-                    names.join(", ")
-                )
-            })
-        }
+        ));
     }
+    if let Some(broken) = skills.broken.iter().find(|broken| broken.name == call.name) {
+        return Err(format!("skill {}: {}", broken.name, broken.problem));
+    }
+    let names: Vec<&str> = skills
+        .whole
+        .iter()
+        .map(|skill| skill.info.name.as_str())
+        .collect();
+    let there_is_none = format!("there is no skill `{}`", call.name);
+    Err(if names.is_empty() {
+        format!("{there_is_none}: there are no skills here")
+    } else {
+        format!("{there_is_none}; there are: {}", names.join(", "))
+    })
 }
 
-fn read_all(workspace: &Workspace, dirs: &[PathBuf]) -> Vec<Skill> {
-    let mut skills: Vec<Skill> = Vec::new();
+fn read_all(workspace: &Workspace, dirs: &[PathBuf]) -> Skills {
+    let mut skills = Skills::default();
     let own = workspace.root().join(FOLDER);
     let folders = std::iter::once((own.as_path(), SkillSource::Workspace))
         .chain(dirs.iter().map(|dir| (dir.as_path(), SkillSource::User)));
     for (folder, source) in folders {
         for name in names(folder) {
-            let skill = read(workspace, &folder.join(&name), &name, source);
-            if let Some(skill) = skill
-                && skills
-                    .iter()
-                    .all(|other| other.info.name != skill.info.name)
-            {
-                skills.push(skill);
+            match read(workspace, &folder.join(&name), &name, source) {
+                Ok(Some(skill)) => {
+                    if skills
+                        .whole
+                        .iter()
+                        .all(|other| other.info.name != skill.info.name)
+                    {
+                        skills.whole.push(skill);
+                    }
+                }
+                Ok(None) => {}
+                Err(problem) => skills.broken.push(BrokenSkill {
+                    name,
+                    problem: clean_line(&problem),
+                }),
             }
         }
     }
@@ -136,36 +153,26 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The skill in `folder`; nothing if there is no skill file in it.
-fn read(workspace: &Workspace, folder: &Path, name: &str, source: SkillSource) -> Option<Skill> {
-    let path = folder.join(FILE);
-    let broken = |problem: String| Skill {
-        info: SkillInfo {
-            name: name.to_owned(),
-            description: clean_line(&problem),
-            source: SkillSource::Broken,
-        },
-        folder: String::new(),
-        body: String::new(),
+/// The skill in `folder`; nothing if there is no skill file in it, an error if it cannot be understood.
+fn read(
+    workspace: &Workspace,
+    folder: &Path,
+    name: &str,
+    source: SkillSource,
+) -> Result<Option<Skill>, String> {
+    let Some(text) = read_text(workspace, &folder.join(FILE), source)? else {
+        return Ok(None);
     };
-    let text = match read_text(workspace, &path, source) {
-        Ok(Some(text)) => text,
-        Ok(None) => return None,
-        Err(problem) => return Some(broken(problem)),
-    };
-    let Some((front, body)) = split(&text) else {
-        return Some(broken(format!(
-            "{FILE} does not begin with front matter between two `---` lines"
-        )));
-    };
+    let (front, body) = split(&text).ok_or_else(|| {
+        format!("{FILE} does not begin with front matter between two `---` lines")
+    })?;
     let front = front_matter(front);
-    let Some(description) = front.description.filter(|text| !text.trim().is_empty()) else {
-        return Some(broken(format!(
-            "the front matter of {FILE} has no description"
-        )));
-    };
+    let description = front
+        .description
+        .filter(|text| !text.trim().is_empty())
+        .ok_or_else(|| format!("the front matter of {FILE} has no description"))?;
     let shown_folder = folder.strip_prefix(workspace.root()).unwrap_or(folder);
-    Some(Skill {
+    Ok(Some(Skill {
         info: SkillInfo {
             name: front
                 .name
@@ -177,7 +184,7 @@ fn read(workspace: &Workspace, folder: &Path, name: &str, source: SkillSource) -
         },
         folder: shown(shown_folder),
         body: body.to_owned(),
-    })
+    }))
 }
 
 /// The text of a skill file. One of the workspace must lie in it: a link out of it is broken.

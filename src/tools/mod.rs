@@ -20,10 +20,11 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use call::one_line;
 pub use call::{
     Bash, EditFile, Glob, LoadSkill, ReadFile, Task, TodoWrite, ToolCall, WriteFile, specs,
 };
-pub use load_skill::{SkillInfo, SkillSource};
+pub use load_skill::{BrokenSkill, SkillInfo, SkillSource};
 pub use path::{Place, Workspace};
 
 /// How many characters a tool hands to the history at most.
@@ -75,7 +76,8 @@ impl From<Result<String, String>> for ToolOutput {
 pub struct ToolSettings {
     /// How long a command may run that names no time itself; at most 600 seconds count.
     pub bash_timeout: Duration,
-    /// Names of environment variables that no command gets to see: those with the provider's keys.
+    /// Names of environment variables that are withheld from commands: those with the provider's keys. A help, not a
+    /// wall: a command of the same user can still look into this program's own process.
     pub hidden_env: Vec<String>,
     /// Folders of skills beside the workspace's `skills/`, weaker ones later.
     pub skill_dirs: Vec<PathBuf>,
@@ -117,10 +119,16 @@ impl Tools {
         &self.workspace
     }
 
-    /// The skills that can be loaded, and those that are broken, by name. Reads the skill folders.
+    /// The skills that can be loaded, by name. Reads the skill folders.
     #[must_use]
     pub fn skills(&self) -> Vec<SkillInfo> {
         load_skill::list(&self.workspace, &self.settings.skill_dirs)
+    }
+
+    /// The skills that cannot be loaded, with what is wrong. Reads the skill folders.
+    #[must_use]
+    pub fn broken_skills(&self) -> Vec<BrokenSkill> {
+        load_skill::broken(&self.workspace, &self.settings.skill_dirs)
     }
 
     /// Carries out `call`, also outside the workspace: permission was given before.

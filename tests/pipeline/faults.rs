@@ -61,7 +61,7 @@ fn no_cut_leaves_an_orphan() {
                         limits: &limits,
                         pause: Pause::default(),
                     };
-                    let Outcome::NeedsSummary(plan) = plan_recovery(&input) else {
+                    let Ok(plan) = plan_recovery(&input) else {
                         panic!("nothing to recover")
                     };
                     assert_eq!(plan.trigger, Trigger::PromptTooLong);

@@ -19,15 +19,15 @@ fn input<'a>(history: &'a History, saved: &'a Saved, limits: &'a Limits) -> Inpu
     }
 }
 
-fn plan(outcome: Outcome) -> SummaryPlan {
-    match outcome {
+fn plan(outcome: impl Into<Outcome>) -> SummaryPlan {
+    match outcome.into() {
         Outcome::NeedsSummary(plan) => plan,
         other => panic!("no plan: {other:?}"),
     }
 }
 
-fn reason(outcome: Outcome) -> Reason {
-    match outcome {
+fn reason(outcome: impl Into<Outcome>) -> Reason {
+    match outcome.into() {
         Outcome::Skipped(skip) => skip.reason,
         other => panic!("not skipped: {other:?}"),
     }
@@ -140,9 +140,9 @@ fn a_single_summary_is_never_summarised() {
     let here = input(&compacted, &saved, &limits);
     for outcome in [
         outcome(Stage::CompactHistory, &compacted, &saved, &limits),
-        plan_compaction(&here, Trigger::Command),
-        plan_compaction(&here, Trigger::Tool),
-        plan_recovery(&here),
+        plan_compaction(&here, Trigger::Command).into(),
+        plan_compaction(&here, Trigger::Tool).into(),
+        plan_recovery(&here).into(),
     ] {
         assert_eq!(reason(outcome), Reason::AlreadyCompacted);
     }

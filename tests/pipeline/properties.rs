@@ -254,9 +254,9 @@ proptest! {
         let input = Input { history: &history, saved: &saved, limits: &limits, pause: Pause::default() };
         let plans = [
             apply(Stage::CompactHistory, &input),
-            plan_compaction(&input, Trigger::Command),
-            plan_compaction(&input, Trigger::Tool),
-            plan_recovery(&input),
+            plan_compaction(&input, Trigger::Command).into(),
+            plan_compaction(&input, Trigger::Tool).into(),
+            plan_recovery(&input).into(),
         ];
         for plan in plans.into_iter().filter_map(planned) {
             let after = rebuild(&history, &plan, &summary).history;

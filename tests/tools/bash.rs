@@ -168,7 +168,9 @@ async fn a_command_is_stopped_after_its_time() {
     );
     assert!(start.elapsed() < Duration::from_secs(2));
     assert!(!lives(&place.path("pid")));
+    let start = Instant::now();
     let endless = place.bash("yes").await;
+    assert!(start.elapsed() < Duration::from_secs(2));
     assert!(endless.is_error);
     assert!(endless.text.starts_with("y\ny\n"));
 }
@@ -211,6 +213,15 @@ async fn an_interrupt_ends_those_who_ignore_the_polite_signal() {
     assert_eq!(output, err("(no output)\n[interrupted]"));
     assert!(took < Duration::from_millis(200), "{took:?}");
     assert!(!lives(&place.path("shell")));
+}
+
+#[tokio::test]
+async fn an_interrupt_ends_one_that_never_stops_writing() {
+    let place = Place::new();
+    let (output, took) = interrupted(&place, "touch ready; yes").await;
+    assert!(output.is_error);
+    assert!(output.text.ends_with("\n[interrupted]"), "{}", output.text);
+    assert!(took < Duration::from_millis(200), "{took:?}");
 }
 
 #[cfg(target_os = "linux")]

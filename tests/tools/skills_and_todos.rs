@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use plimsoll::tools::{SkillInfo, SkillSource, ToolCall, ToolSettings};
+use plimsoll::tools::{BrokenSkill, SkillInfo, SkillSource, ToolCall, ToolSettings};
 use serde_json::json;
 
 use crate::Place;
@@ -56,6 +56,13 @@ fn skill(name: &str, description: &str, source: SkillSource) -> SkillInfo {
     }
 }
 
+fn broken(name: &str, problem: &str) -> BrokenSkill {
+    BrokenSkill {
+        name: name.to_owned(),
+        problem: problem.to_owned(),
+    }
+}
+
 #[tokio::test]
 async fn skills_are_listed_and_loaded() {
     let user = tempfile::tempdir().unwrap();
@@ -86,18 +93,21 @@ async fn skills_are_listed_and_loaded() {
     assert_eq!(
         place.tools.skills(),
         [
-            skill(
-                "no-front",
-                "SKILL.md does not begin with front matter between two `---` lines",
-                SkillSource::Broken
-            ),
-            skill(
-                "no-words",
-                "the front matter of SKILL.md has no description",
-                SkillSource::Broken
-            ),
             skill("pdf", "Use when: PDFs", SkillSource::User),
             skill("review", "Looks at changes", SkillSource::Workspace),
+        ]
+    );
+    assert_eq!(
+        place.tools.broken_skills(),
+        [
+            broken(
+                "no-front",
+                "SKILL.md does not begin with front matter between two `---` lines"
+            ),
+            broken(
+                "no-words",
+                "the front matter of SKILL.md has no description"
+            ),
         ]
     );
     assert_eq!(
@@ -139,12 +149,9 @@ async fn a_skill_that_leads_out_of_the_workspace_is_broken() {
     fs::write(&outside, "---\ndescription: x\n---\nsecret\n").unwrap();
     fs::create_dir_all(place.path("skills/trap")).unwrap();
     std::os::unix::fs::symlink(&outside, place.path("skills/trap/SKILL.md")).unwrap();
+    assert_eq!(place.tools.skills(), []);
     assert_eq!(
-        place.tools.skills(),
-        [skill(
-            "trap",
-            "it leads out of the workspace",
-            SkillSource::Broken
-        )]
+        place.tools.broken_skills(),
+        [broken("trap", "it leads out of the workspace")]
     );
 }

@@ -170,7 +170,7 @@ fn calls_for(word: &str, rest: &str) -> Result<Vec<Order>, &'static str> {
         "write" => match rest.split_once(char::is_whitespace) {
             Some((path, text)) if !text.trim().is_empty() => one(
                 "write_file",
-                json!({ "path": unquoted(path), "content": unquoted(text) }),
+                json!({ "path": unquoted(path.trim_end_matches(':')), "content": unquoted(text) }),
             ),
             _ => Err("a path and a text, as in `write notes.md Hello`"),
         },

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::answer::{first_line, unnumbered};
-use super::scan;
+use super::answer::first_line;
 use super::sight::{
     State, carried_request, is_written, reference_state, result_text, state, texts,
 };
+use super::{scan, wording};
 use crate::message::{BlockKind, Message, Role};
-use crate::text::{head, thousands};
+use crate::text::head;
 
 /// How long a line of the summary may be, in characters …
 const LINE_MAX: usize = 180;
@@ -19,26 +19,6 @@ const LINE_MAX: usize = 180;
 const WORDS_MAX: usize = 400;
 /// How many lines a section may have; the newest stay, and how many were left out is said.
 const SECTION_MAX: usize = 12;
-/// Words that make a sentence of the user a constraint.
-const CONSTRAINTS: [&str; 16] = [
-    "never",
-    "always",
-    "must",
-    "only",
-    "don't",
-    "do not",
-    "without",
-    "at most",
-    "at least",
-    "no more than",
-    "keep",
-    "不要",
-    "必须",
-    "禁止",
-    "しないで",
-    "必ず",
-];
-
 /// The sections in their order; an earlier summary is read back by the same titles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Section {
@@ -150,11 +130,8 @@ impl Facts {
 
     fn take_request(&mut self, text: &str) {
         self.add(Section::Requests, &text.replace('\n', " "));
-        for sentence in text.split_inclusive(['.', '!', '?', '\n', '。']) {
-            let lower = sentence.to_lowercase();
-            if CONSTRAINTS.iter().any(|word| holds_word(&lower, word)) {
-                self.add(Section::Constraints, sentence.trim());
-            }
+        for sentence in wording::constraints(text) {
+            self.add(Section::Constraints, sentence);
         }
     }
 
@@ -190,7 +167,7 @@ impl Facts {
     fn take_result(&mut self, id: &str, text: &str, is_error: bool) {
         let (tool, input) = self.calls.get(id).cloned().unwrap_or_default();
         let field = |name: &str| input.get(name).and_then(Value::as_str).unwrap_or_default();
-        let outcome = outcome(text, is_error);
+        let outcome = wording::outcome(text, is_error);
         if let State::Saved(path) | State::Replaced(Some(path)) = state(text) {
             self.add(Section::Saved, path);
         }
@@ -236,7 +213,7 @@ impl Facts {
     fn add_read(&mut self, file: &str, outcome: &str) {
         let lines = self.lines.entry(Section::Read).or_default();
         let known = lines.iter().position(|line| line.starts_with(file));
-        if known.is_some() && outcome == REPLACED {
+        if known.is_some() && outcome == wording::REPLACED {
             return;
         }
         if let Some(known) = known {
@@ -294,51 +271,11 @@ impl Facts {
     }
 }
 
-/// What is known of a result that a note replaced.
-const REPLACED: &str = "replaced by a note before this summary";
-
 /// Before the number of the earlier lines of a section that are left out.
 const LEFT_OUT: &str = "earlier ones left out: ";
 
 /// The first line of every summary: whoever reads it must know who wrote it.
 const TITLE: &str = "Facts that the scripted model found in the conversation.";
-
-/// What came of a call, in a few words: the size, the headings of a text, else its first line.
-fn outcome(text: &str, is_error: bool) -> String {
-    if is_error {
-        return format!("failed: {}", first_line(text));
-    }
-    match state(text) {
-        State::Saved(path) => return format!("on disk as {path}"),
-        State::Replaced(Some(path)) => return format!("replaced, on disk as {path}"),
-        State::Replaced(None) => return REPLACED.to_owned(),
-        State::Whole => {}
-    }
-    let headings: Vec<&str> = text
-        .lines()
-        .map(unnumbered)
-        .filter(|line| line.starts_with("# ") || line.starts_with("## "))
-        .map(|line| head(line, 60))
-        .take(3)
-        .collect();
-    let shown = if headings.is_empty() {
-        first_line(text).to_owned()
-    } else {
-        headings.join(" / ")
-    };
-    format!("{} characters, “{shown}”", thousands(text.chars().count()))
-}
-
-/// Whether `word` stands in `text` as a word of its own; a word without letters of the alphabet may stand anywhere.
-fn holds_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        !word.is_ascii()
-            || !(before.is_some_and(char::is_alphanumeric)
-                || after.is_some_and(char::is_alphanumeric))
-    })
-}
 
 #[cfg(test)]
 mod tests {
@@ -453,12 +390,5 @@ Remaining work:
             let given = format!("{}\n[… left out …]\n{}", &text[..cut / 4], &text[cut..]);
             assert!(of(&[Arc::new(Message::user(given))]).starts_with(TITLE));
         }
-    }
-
-    #[test]
-    fn constraints_are_whole_words() {
-        assert!(holds_word("it must be", "must"));
-        assert!(!holds_word("mustard", "must"));
-        assert!(holds_word("请不要删除", "不要"));
     }
 }

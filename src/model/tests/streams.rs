@@ -116,7 +116,7 @@ fn every_capture_gives_the_same_however_it_is_cut() {
         let raw = std::fs::read(&file).unwrap();
         let whole = read(&raw, raw.len());
         assert_eq!(read(&raw, 1), whole, "{} by bytes", file.display());
-        let step = if raw.len() > 1_500 { 3 } else { 1 };
+        let step = if raw.len() > 1_500 { 7 } else { 1 };
         for at in (1..raw.len()).step_by(step) {
             assert_eq!(read_cut(&raw, at), whole, "{} cut at {at}", file.display());
         }
@@ -463,7 +463,7 @@ async fn silence_is_a_failure_and_a_comment_is_not_silence() {
 #[test]
 fn a_long_reply_and_a_huge_event_come_whole() {
     let piece = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "ab"}});
-    let mut raw = sse(&vec![piece; 100_000]);
+    let mut raw = sse(&vec![piece; 30_000]);
     let huge = "é".repeat(2_500_000);
     raw.push_str(&sse(&[
         json!({"type": "content_block_stop", "index": 0}),
@@ -478,5 +478,5 @@ fn a_long_reply_and_a_huge_event_come_whole() {
             _ => None,
         })
         .collect();
-    assert_eq!(blocks, [200_000, 5_000_000]);
+    assert_eq!(blocks, [60_000, 5_000_000]);
 }

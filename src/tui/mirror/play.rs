@@ -144,14 +144,18 @@ impl Play {
     pub(crate) fn refused(&mut self) {
         self.call += 1;
         let outcome = plan_recovery(&self.input());
-        self.carry_out(Stage::ReactiveCompact, outcome, Trigger::PromptTooLong);
+        self.carry_out(
+            Stage::ReactiveCompact,
+            outcome.into(),
+            Trigger::PromptTooLong,
+        );
     }
 
     /// A compaction that was asked for.
     pub(crate) fn compact(&mut self, trigger: Trigger) {
         self.call += 1;
         let outcome = plan_compaction(&self.input(), trigger);
-        self.carry_out(Stage::CompactHistory, outcome, trigger);
+        self.carry_out(Stage::CompactHistory, outcome.into(), trigger);
         self.call -= 1;
     }
 

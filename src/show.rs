@@ -1,0 +1,207 @@
+//! The commands with a screen: the agent in a folder, and the demos; also one printed frame of either.
+
+use anyhow::Context;
+use std::io::{Write, stderr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::runtime::Runtime;
+
+use crate::agent::{self, Questions};
+use crate::cli::{self, Color, Common, Display};
+use crate::commands::print;
+use crate::config::{self, Config, Sources};
+use crate::event::Gate;
+use crate::headless::EventLog;
+use crate::launch::{self, GRACE};
+use crate::model::Model;
+use crate::model::scripted::{Pace, Script, ScriptedModel};
+use crate::text::clean;
+use crate::tui::{self, End, Glyphs, Learn, Left, Look, Motion, Setup};
+use crate::{Failed, demo};
+
+/// What the conversation begins with where the scripted model stands in for a real one.
+const WITHOUT_A_KEY: [&str; 2] = [
+    "No key is set, so this is the scripted model: it plays a part, it does not think. Try /demo, or type: read PATH, \
+     run COMMAND, find PATTERN, write PATH TEXT, compact.",
+    "For a real model set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN and start again.",
+];
+
+/// What the conversation begins with where `--offline` chose it.
+const OFFLINE: &str = "This is the scripted model: it plays a part, it does not think. Try /demo, or type: read PATH, \
+                       run COMMAND, find PATTERN, write PATH TEXT, compact.";
+
+/// What is shown: put together before the first frame, started after it.
+struct Show {
+    config: Config,
+    model: Arc<dyn Model>,
+    folder: std::path::PathBuf,
+    questions: Questions,
+    first: Vec<String>,
+    gates: Vec<Gate>,
+}
+
+/// The file of `--events`, shared with whatever screen is shown.
+type Events = Option<Arc<Mutex<EventLog>>>;
+
+/// The agent in the current folder.
+pub(crate) fn own(screen: &cli::Screen, common: &Common) -> Result<u8, Failed> {
+    let show = own_folder(pace(screen), common)?;
+    until_left(show, screen, common)
+}
+
+/// A demo.
+pub(crate) fn demo(options: &cli::Demo, common: &Common) -> Result<u8, Failed> {
+    let name = options.name.as_deref().unwrap_or(demo::DEFAULT);
+    let show = practice(name, pace(&options.screen), common)?;
+    until_left(show, &options.screen, common)
+}
+
+fn own_folder(pace: Pace, common: &Common) -> Result<Show, Failed> {
+    let folder = launch::workspace(common)?;
+    let config = Config::load(&Sources {
+        user_file: config::user_file(),
+        workspace: folder.clone(),
+        environment: config::environment()?,
+        options: common,
+    })?;
+    let mut first = config.notices.clone();
+    let model = if common.offline {
+        first.push(OFFLINE.to_owned());
+        scripted(Script::default(), pace)
+    } else if config.key.is_none() {
+        first.extend(WITHOUT_A_KEY.map(ToOwned::to_owned));
+        scripted(Script::default(), pace)
+    } else {
+        launch::real_model(&config)?
+    };
+    let project = folder.display().to_string();
+    let questions = Questions::Ask(Arc::new(move |rule| config::keep_rule(&project, rule)));
+    Ok(Show {
+        config,
+        model,
+        folder,
+        questions,
+        first,
+        gates: Vec::new(),
+    })
+}
+
+fn practice(name: &str, pace: Pace, common: &Common) -> Result<Show, Failed> {
+    let (config, demo) = launch::demo(name, common)?;
+    Ok(Show {
+        config,
+        model: scripted(demo.script, pace),
+        folder: demo.folder,
+        // What is allowed in a practice folder is forgotten with it.
+        questions: Questions::Ask(Arc::new(|_| Ok(()))),
+        first: Vec::new(),
+        gates: demo.gates,
+    })
+}
+
+/// Shows `show`, then whatever demo the user switches to, until they leave; the exit code.
+fn until_left(mut show: Show, screen: &cli::Screen, common: &Common) -> Result<u8, Failed> {
+    let events: Events = match &screen.events {
+        Some(path) => Some(Arc::new(Mutex::new(EventLog::create(path)?))),
+        None => None,
+    };
+    let runtime = Runtime::new()?;
+    let code = loop {
+        let setup = setup(&mut show, &common.display, &events)?;
+        if let Some(size) = screen.print {
+            let keys = screen.keys.as_deref().unwrap_or_default();
+            let size = format!("{}x{}", size.width, size.height);
+            let script = tui::Script::parse(keys, Some(&size))?;
+            let frame = runtime.block_on(tui::print(start(show), setup, script))?;
+            print(&format!("{}\n", frame.text.trim_end_matches('\n')))?;
+            break 0;
+        }
+        let Left { end, parting } = runtime.block_on(tui::run(start(show), setup))?;
+        say(&parting);
+        match end {
+            End::SwitchTo(name) => show = practice(&name, Pace::Learn, common)?,
+            End::Quit | End::Signal(_) => break end.code(),
+        }
+    };
+    runtime.shutdown_timeout(GRACE);
+    if let Some(error) = events.and_then(|log| lock(&log).failure()) {
+        say(&[format!("the file of --events is not complete: {error}")]);
+    }
+    Ok(code)
+}
+
+/// Starts the agent: session log and folders are opened here, after the first frame and off the screen's thread.
+async fn start(show: Show) -> anyhow::Result<crate::event::Handle> {
+    let agent = tokio::task::spawn_blocking(move || {
+        launch::agent(&show.config, show.model, &show.folder, show.questions)
+    })
+    .await
+    .context("the agent could not be made")??;
+    Ok(agent::spawn(agent))
+}
+
+fn setup(show: &mut Show, display: &Display, events: &Events) -> anyhow::Result<Setup> {
+    let tee = events
+        .clone()
+        .map(|log| -> tui::Tee { Box::new(move |envelope| lock(&log).record(envelope)) });
+    Ok(Setup {
+        look: look(display),
+        learn: Some(if show.model.is_scripted() {
+            Learn::On
+        } else {
+            Learn::Off
+        }),
+        first: std::mem::take(&mut show.first),
+        gates: std::mem::take(&mut show.gates),
+        demos: demo::list()?
+            .into_iter()
+            .map(|demo| demo.name.to_owned())
+            .collect(),
+        tee,
+    })
+}
+
+fn look(display: &Display) -> Look {
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Look {
+        glyphs: if display.ascii {
+            Glyphs::Ascii
+        } else {
+            Glyphs::Unicode
+        },
+        color: match display.color {
+            Color::Auto if no_color => tui::Color::None,
+            Color::Never => tui::Color::None,
+            Color::Auto | Color::Always => tui::Color::Ansi,
+        },
+        motion: if display.reduced_motion {
+            Motion::Reduced
+        } else {
+            Motion::Full
+        },
+    }
+}
+
+/// A printed frame waits for no viewer.
+fn pace(screen: &cli::Screen) -> Pace {
+    match screen.print {
+        Some(_) => Pace::Instant,
+        None => Pace::Learn,
+    }
+}
+
+fn scripted(script: Script, pace: Pace) -> Arc<dyn Model> {
+    Arc::new(ScriptedModel::new(script, pace))
+}
+
+fn lock(log: &Mutex<EventLog>) -> std::sync::MutexGuard<'_, EventLog> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lines on standard error, now that the terminal is free.
+fn say(lines: &[String]) {
+    for line in lines {
+        // Nobody may be listening.
+        let _ = writeln!(stderr(), "plimsoll: {}", clean(line));
+    }
+}

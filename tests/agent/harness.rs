@@ -1,0 +1,404 @@
+//! What the agent's tests are made of: a model that plays given deltas, a workspace in a temporary folder, stores in memory,
+//! and the events as they came. Every request that leaves is held against the rules of a strict server.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use futures_util::stream::{self, BoxStream, StreamExt};
+use plimsoll::agent::{AgentConfig, Questions, spawn};
+use plimsoll::context::{History, Limits, Profile, Stage};
+use plimsoll::event::{AgentEvent, Command, Envelope, Handle, TurnEnd};
+use plimsoll::message::{BlockKind, ContentBlock, Message, Role, StopReason, Usage};
+use plimsoll::model::{Delta, Model, ModelError, Purpose, Request};
+use plimsoll::permission::{Mode, Policy};
+use plimsoll::session::{Header, Session, fold};
+use plimsoll::store::{MemStore, Store};
+use plimsoll::tools::{ToolSettings, Tools, Workspace};
+use serde_json::{Value, json};
+
+/// One reply: its deltas, and whether it then hangs instead of ending.
+pub(crate) struct Reply {
+    deltas: Vec<Delta>,
+    hangs: bool,
+}
+
+impl Reply {
+    pub(crate) fn blocks(blocks: Vec<ContentBlock>) -> Self {
+        let calls = blocks
+            .iter()
+            .any(|block| matches!(block.kind(), BlockKind::ToolUse { .. }));
+        let stop = if calls {
+            StopReason::ToolUse
+        } else {
+            StopReason::EndTurn
+        };
+        Self::stopped(blocks, stop)
+    }
+
+    pub(crate) fn stopped(blocks: Vec<ContentBlock>, stop_reason: StopReason) -> Self {
+        let mut deltas = Vec::new();
+        for block in blocks {
+            if let BlockKind::Text(text) = block.kind() {
+                deltas.push(Delta::Text(text.to_owned()));
+            }
+            deltas.push(Delta::Block(block));
+        }
+        let usage = Usage {
+            input_tokens: Some(10),
+            output_tokens: Some(1),
+            ..Usage::default()
+        };
+        deltas.push(Delta::Finished { stop_reason, usage });
+        Self {
+            deltas,
+            hangs: false,
+        }
+    }
+
+    pub(crate) fn text(text: &str) -> Self {
+        Self::blocks(vec![ContentBlock::text(text)])
+    }
+
+    pub(crate) fn calls(calls: &[(&str, &str, Value)]) -> Self {
+        Self::blocks(
+            calls
+                .iter()
+                .map(|(id, name, input)| ContentBlock::tool_use(*id, *name, input.clone()))
+                .collect(),
+        )
+    }
+
+    pub(crate) fn bash(id: &str, command: &str) -> Self {
+        Self::calls(&[(id, "bash", json!({ "command": command }))])
+    }
+
+    pub(crate) fn deltas(deltas: Vec<Delta>) -> Self {
+        Self {
+            deltas,
+            hangs: false,
+        }
+    }
+
+    pub(crate) fn hanging(deltas: Vec<Delta>) -> Self {
+        Self {
+            deltas,
+            hangs: true,
+        }
+    }
+
+    pub(crate) fn failed(error: ModelError) -> Self {
+        Self::deltas(vec![Delta::Failed(error)])
+    }
+
+    pub(crate) fn too_long() -> Self {
+        Self::failed(ModelError::PromptTooLong {
+            message: "prompt is too long: 210000 tokens > 200000 maximum".to_owned(),
+            tokens: None,
+            window: None,
+        })
+    }
+}
+
+/// A model that plays its replies in order, those for summaries and for tasks from lists of their own.
+#[derive(Default)]
+pub(crate) struct Play {
+    turns: Mutex<VecDeque<Reply>>,
+    summaries: Mutex<VecDeque<Reply>>,
+    tasks: Mutex<VecDeque<Reply>>,
+    pub(crate) requests: Mutex<Vec<Request>>,
+}
+
+impl Model for Play {
+    fn name(&self) -> &'static str {
+        "play"
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Delta> {
+        assert_valid(&request.messages);
+        let list = match request.purpose {
+            Purpose::Turn => &self.turns,
+            Purpose::Summary => &self.summaries,
+            Purpose::Task(_) => &self.tasks,
+        };
+        let reply = list.lock().unwrap().pop_front();
+        self.requests.lock().unwrap().push(request);
+        let reply = reply.expect("a reply for every request");
+        let played = stream::iter(reply.deltas);
+        if reply.hangs {
+            played.chain(stream::pending()).boxed()
+        } else {
+            played.boxed()
+        }
+    }
+}
+
+/// What a strict server checks, on the list as it is before neighbours of one role are merged.
+pub(crate) fn assert_valid(messages: &[Arc<Message>]) {
+    assert_eq!(
+        messages.first().map(|message| message.role()),
+        Some(Role::User),
+        "the first message is the user's"
+    );
+    let mut ids = HashSet::new();
+    let mut open: Vec<String> = Vec::new();
+    for message in messages {
+        match message.role() {
+            Role::Assistant => {
+                assert!(open.is_empty(), "unanswered: {open:?}");
+                assert!(!message.blocks().is_empty(), "an empty reply");
+                open = message.tool_uses().map(|(id, _)| id.to_owned()).collect();
+                for id in &open {
+                    assert!(ids.insert(id.clone()), "{id} is used twice");
+                }
+            }
+            Role::User => {
+                let mut text_came = false;
+                for block in message.blocks() {
+                    match block.kind() {
+                        BlockKind::ToolResult { tool_use_id, .. } => {
+                            assert!(!text_came, "text before a result");
+                            let at = open.iter().position(|id| id == tool_use_id);
+                            open.remove(
+                                at.unwrap_or_else(|| panic!("{tool_use_id} answers nothing")),
+                            );
+                        }
+                        BlockKind::Text(text) => {
+                            assert!(!text.trim().is_empty(), "blank text");
+                            text_came = true;
+                        }
+                        other => panic!("{other:?} in a user message"),
+                    }
+                }
+            }
+        }
+    }
+    assert!(open.is_empty(), "unanswered at the end: {open:?}");
+    assert_eq!(
+        messages.last().map(|message| message.role()),
+        Some(Role::User),
+        "the last message is the user's"
+    );
+}
+
+/// An agent that runs, with all that it touches.
+pub(crate) struct Run {
+    pub(crate) handle: Handle,
+    pub(crate) model: Arc<Play>,
+    pub(crate) files: Arc<MemStore>,
+    pub(crate) logs: Arc<MemStore>,
+    pub(crate) folder: tempfile::TempDir,
+    /// Every event so far.
+    pub(crate) events: Vec<Envelope>,
+    /// The context as its events tell it.
+    pub(crate) mirror: History,
+}
+
+/// How an agent is set up.
+pub(crate) struct Setup {
+    pub(crate) mode: Mode,
+    pub(crate) asks: bool,
+    pub(crate) limits: Limits,
+    pub(crate) turns: Vec<Reply>,
+    pub(crate) summaries: Vec<Reply>,
+    pub(crate) tasks: Vec<Reply>,
+}
+
+impl Setup {
+    pub(crate) fn turns(turns: Vec<Reply>) -> Self {
+        let limits = Limits::of(Profile::Lesson);
+        Self {
+            mode: Mode::All,
+            asks: false,
+            limits,
+            turns,
+            summaries: Vec::new(),
+            tasks: Vec::new(),
+        }
+    }
+
+    pub(crate) fn start(self) -> Run {
+        let folder = tempfile::tempdir().unwrap();
+        let model = Arc::new(Play {
+            turns: Mutex::new(self.turns.into()),
+            summaries: Mutex::new(self.summaries.into()),
+            tasks: Mutex::new(self.tasks.into()),
+            requests: Mutex::default(),
+        });
+        let (files, logs) = (Arc::new(MemStore::new()), Arc::new(MemStore::new()));
+        let header = Header::new(
+            "w".to_owned(),
+            "play".to_owned(),
+            Profile::Lesson,
+            self.limits.clone(),
+        );
+        let handle = spawn(AgentConfig {
+            model: Arc::clone(&model) as Arc<dyn Model>,
+            tools: Arc::new(Tools::new(
+                Workspace::open(folder.path()).unwrap(),
+                ToolSettings::default(),
+            )),
+            policy: Policy::new(self.mode, Vec::new()),
+            questions: if self.asks {
+                Questions::Ask(Arc::new(|_| Ok(())))
+            } else {
+                Questions::Refuse
+            },
+            store: Arc::clone(&files) as Arc<dyn Store>,
+            session: Session::create(Arc::clone(&logs) as Arc<dyn Store>, header).unwrap(),
+            profile: Profile::Lesson,
+            limits: self.limits,
+        });
+        Run {
+            handle,
+            model,
+            files,
+            logs,
+            folder,
+            events: Vec::new(),
+            mirror: History::new(),
+        }
+    }
+}
+
+impl Run {
+    pub(crate) async fn send(&self, command: Command) {
+        self.handle.commands.send(command).await.unwrap();
+    }
+
+    /// The next event, seen and kept.
+    pub(crate) async fn next(&mut self) -> AgentEvent {
+        let envelope = self.handle.events.recv().await.expect("the agent lives");
+        assert_eq!(envelope.seq, self.events.len() as u64 + 1, "no gap");
+        self.events.push(envelope.clone());
+        if envelope.task.is_none() {
+            match &envelope.event {
+                AgentEvent::SessionStarted(started) => self.mirror = started.context.clone(),
+                AgentEvent::MessageAppended { id, message, size } => {
+                    assert_eq!(self.mirror.push(Arc::clone(message)), *id);
+                    assert_eq!(self.mirror.size(), *size);
+                }
+                AgentEvent::StageFinished(report) => {
+                    assert_eq!(
+                        report.before.items, self.mirror.items,
+                        "the screen's picture is the agent's"
+                    );
+                    self.mirror = report.after.clone();
+                    assert_eq!(self.mirror.size(), report.size_after);
+                }
+                _ => {}
+            }
+        }
+        envelope.event
+    }
+
+    /// Goes on until `stop` says so, and returns that event.
+    pub(crate) async fn until(&mut self, stop: impl Fn(&AgentEvent) -> bool) -> AgentEvent {
+        loop {
+            let event = self.next().await;
+            if stop(&event) {
+                return event;
+            }
+        }
+    }
+
+    /// Sends a request and goes on to the end of the main agent's turn.
+    pub(crate) async fn prompt(&mut self, text: &str) -> (TurnEnd, Option<String>) {
+        self.send(Command::Prompt(text.to_owned())).await;
+        self.turn_end().await
+    }
+
+    /// Goes on to the end of the main agent's turn, and holds the session log against what was seen.
+    pub(crate) async fn turn_end(&mut self) -> (TurnEnd, Option<String>) {
+        loop {
+            let event = self.next().await;
+            if let AgentEvent::TurnFinished { end, error, .. } = event
+                && self
+                    .events
+                    .last()
+                    .is_some_and(|envelope| envelope.task.is_none())
+            {
+                self.assert_log();
+                return (end, error);
+            }
+        }
+    }
+
+    /// The log, folded, is the context as the events tell it.
+    pub(crate) fn assert_log(&self) {
+        let AgentEvent::SessionStarted(started) = &self.events[0].event else {
+            panic!("no session")
+        };
+        let text = self
+            .logs
+            .read(&plimsoll::session::log_name(&started.session))
+            .unwrap();
+        let folded = fold(&text).unwrap();
+        assert_eq!(folded.history.items, self.mirror.items);
+        assert!(!folded.torn);
+    }
+
+    /// The names of all events, those of subagents indented, repeated deltas once.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .events
+            .iter()
+            .map(|envelope| {
+                let value = serde_json::to_value(envelope).unwrap();
+                let mut name = value["event"].as_str().unwrap().to_owned();
+                for key in ["stage", "tool", "end"] {
+                    if let Some(detail) = value[key].as_str() {
+                        name = format!("{name} {detail}");
+                    }
+                }
+                if envelope.task.is_some() {
+                    format!("  {name}")
+                } else {
+                    name
+                }
+            })
+            .collect();
+        names.dedup();
+        names
+    }
+
+    /// The stages that changed something, in their order.
+    pub(crate) fn fired(&self) -> Vec<Stage> {
+        let fired = self
+            .events
+            .iter()
+            .filter_map(|envelope| match &envelope.event {
+                AgentEvent::StageFinished(report) => Some(report.stage),
+                _ => None,
+            });
+        fired.collect()
+    }
+
+    /// Id, error flag and text of each result in the context.
+    pub(crate) fn results(&self) -> Vec<(String, bool, String)> {
+        let blocks = self.mirror.messages().flat_map(|message| message.blocks());
+        let results = blocks.filter_map(|block| match block.kind() {
+            BlockKind::ToolResult {
+                tool_use_id,
+                is_error,
+                ..
+            } => {
+                let text = block.fields()["content"].as_str().unwrap().to_owned();
+                Some((tool_use_id.to_owned(), is_error, text))
+            }
+            _ => None,
+        });
+        results.collect()
+    }
+
+    /// The last message of the last request of this purpose.
+    pub(crate) fn last_request(&self) -> Vec<Arc<Message>> {
+        self.model
+            .requests
+            .lock()
+            .unwrap()
+            .last()
+            .unwrap()
+            .messages
+            .clone()
+    }
+}
