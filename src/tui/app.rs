@@ -5,7 +5,9 @@
 mod ask;
 mod command;
 mod input;
+mod question;
 mod scroll;
+mod send;
 mod turn;
 
 use std::collections::VecDeque;

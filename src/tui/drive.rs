@@ -3,7 +3,6 @@
 //! Generic over where frames go and keys come from, so that tests and `--print` run all of it. The loop never waits for the
 //! agent: commands that it does not take yet stand in a queue here.
 
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::task::{Context, Poll};
@@ -13,21 +12,17 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::Backend;
 use ratatui::layout::Rect;
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::app::{App, Effect, Msg};
-use super::{End, Tee, view};
-use crate::event::{AgentEvent, Command, Envelope, Handle};
+use super::link::{Link, News};
+use super::{End, view};
+use crate::event::Handle;
 
 /// The least time between two frames that only the agent gave reason for.
 const FRAME: Duration = Duration::from_millis(50);
-/// Events taken in one go: keys are looked at in between.
-const EVENTS: usize = 512;
 /// Plain arrows ready at once that are a notch of the wheel.
 const NOTCH: usize = 3;
-/// How long the agent may take to end its session: after a signal, and else.
-const GRACE: [Duration; 2] = [Duration::from_millis(150), Duration::from_secs(3)];
 
 /// What a console hands in.
 #[derive(Debug)]
@@ -65,37 +60,10 @@ pub(crate) trait Console {
     fn settled(&mut self);
 }
 
-/// Whose time the screen shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Clock {
-    Real,
-    /// A script's, in which nothing takes any.
-    Script,
-}
-
-/// The way to the agent.
-pub(crate) struct Link {
-    starting: Option<JoinHandle<anyhow::Result<Handle>>>,
-    handle: Option<Handle>,
-    outbox: VecDeque<Command>,
-    tee: Option<Tee>,
-    clock: Clock,
-}
-
-impl std::fmt::Debug for Link {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Link")
-            .field("outbox", &self.outbox)
-            .finish_non_exhaustive()
-    }
-}
-
 /// What woke the loop.
 enum Woken {
     Input(Input),
-    Started(anyhow::Result<Handle>),
-    Sent,
-    Event(Option<Box<Envelope>>),
+    News(News),
     Time,
 }
 
@@ -106,83 +74,6 @@ enum Due {
     /// As soon as the last one is old enough.
     Soon,
     Now,
-}
-
-impl Link {
-    /// Not started yet.
-    pub(crate) fn new(tee: Option<Tee>, clock: Clock) -> Self {
-        Self {
-            starting: None,
-            handle: None,
-            outbox: VecDeque::new(),
-            tee,
-            clock,
-        }
-    }
-
-    /// Waits for what comes first of the agent's start, its taking a command, and its next event.
-    async fn next(&mut self) -> Woken {
-        if let Some(starting) = &mut self.starting {
-            let started = starting.await;
-            self.starting = None;
-            return Woken::Started(started.unwrap_or_else(|error| Err(error.into())));
-        }
-        let Some(handle) = &mut self.handle else {
-            return std::future::pending().await;
-        };
-        tokio::select! {
-            biased;
-            permit = handle.commands.reserve(), if !self.outbox.is_empty() => {
-                match permit {
-                    Ok(permit) => {
-                        if let Some(command) = self.outbox.pop_front() {
-                            permit.send(command);
-                        }
-                    }
-                    // The agent is gone; its events say so.
-                    Err(_) => self.outbox.clear(),
-                }
-                Woken::Sent
-            }
-            event = handle.events.recv() => Woken::Event(event.map(Box::new)),
-        }
-    }
-
-    fn waiting(&self) -> bool {
-        self.starting.is_some()
-            || !self.outbox.is_empty()
-            || self
-                .handle
-                .as_ref()
-                .is_some_and(|handle| !handle.events.is_empty())
-    }
-
-    /// Ends the session; what it still says within the grace goes to the event log.
-    pub(crate) async fn close(mut self, end: &End) {
-        if let Some(starting) = self.starting.take() {
-            starting.abort();
-        }
-        let Some(mut handle) = self.handle.take() else {
-            return;
-        };
-        // A full channel is fine: dropping the sender ends the session too.
-        let _ = handle.commands.try_send(Command::Shutdown);
-        drop(handle.commands);
-        let grace = match end {
-            End::Signal(_) => GRACE[0],
-            End::Quit | End::SwitchTo(_) => GRACE[1],
-        };
-        let tee = &mut self.tee;
-        let rest = async {
-            while let Some(envelope) = handle.events.recv().await {
-                if let Some(tee) = tee {
-                    tee(&envelope);
-                }
-            }
-        };
-        // What does not end in time is ended with the process.
-        let _ = tokio::time::timeout(grace, rest).await;
-    }
 }
 
 /// Runs the screen until it ends. The agent is started once the first frame is drawn.
@@ -201,7 +92,7 @@ pub(crate) async fn drive<C: Console>(
         due: Due::Now,
     };
     run.draw()?;
-    run.link.starting = Some(tokio::spawn(start));
+    run.link.start(start);
     loop {
         if let Some(end) = run.turn().await? {
             return Ok(end);
@@ -228,27 +119,17 @@ impl<C: Console> Run<'_, C> {
         let woken = tokio::select! {
             biased;
             input = poll_fn(|cx| self.console.poll_input(cx)) => Woken::Input(input),
-            woken = self.link.next() => woken,
+            news = self.link.next() => Woken::News(news),
             () = sleep_until(deadline) => Woken::Time,
         };
         let mut end = match woken {
             Woken::Input(input) => self.inputs(input).await?,
-            Woken::Started(Ok(handle)) => {
-                self.link.handle = Some(handle);
-                self.update(Msg::Started)?
-            }
-            Woken::Started(Err(why)) => self.update(Msg::StartFailed(format!("{why:#}")))?,
-            Woken::Sent => None,
-            Woken::Event(Some(envelope)) => self.events(envelope)?,
-            Woken::Event(None) => {
-                self.link.handle = None;
-                self.update(Msg::Ended)?
-            }
+            Woken::News(news) => self.news(news)?,
             Woken::Time => {
                 if self.due == Due::Soon {
                     self.due = Due::Now;
                 }
-                self.tick()?
+                self.update(Msg::Tick)?
             }
         };
         // Another look at the keyboard: whatever came in belongs into the frame.
@@ -339,41 +220,25 @@ impl<C: Console> Run<'_, C> {
         Ok(None)
     }
 
-    fn events(&mut self, first: Box<Envelope>) -> anyhow::Result<Option<End>> {
-        self.event(first)?;
-        for _ in 1..EVENTS {
-            let next = self
-                .link
-                .handle
-                .as_mut()
-                .map(|handle| handle.events.try_recv());
-            match next {
-                Some(Ok(envelope)) => self.event(Box::new(envelope))?,
-                Some(Err(_)) | None => break,
+    fn news(&mut self, news: News) -> anyhow::Result<Option<End>> {
+        match news {
+            News::Started(Ok(())) => self.update(Msg::Started),
+            News::Started(Err(why)) => self.update(Msg::StartFailed(format!("{why:#}"))),
+            News::Sent => Ok(None),
+            News::Events(events) if events.is_empty() => self.update(Msg::Ended),
+            News::Events(events) => {
+                let before = self.due;
+                for envelope in events {
+                    self.update(Msg::Agent(Box::new(envelope)))?;
+                }
+                self.due = if before == Due::Now {
+                    Due::Now
+                } else {
+                    Due::Soon
+                };
+                Ok(None)
             }
         }
-        Ok(None)
-    }
-
-    fn event(&mut self, mut envelope: Box<Envelope>) -> anyhow::Result<()> {
-        if let Some(tee) = &mut self.link.tee {
-            tee(&envelope);
-        }
-        if self.link.clock == Clock::Script {
-            timeless(&mut envelope.event);
-        }
-        let before = self.due;
-        self.update(Msg::Agent(envelope))?;
-        self.due = if before == Due::Now {
-            Due::Now
-        } else {
-            Due::Soon
-        };
-        Ok(())
-    }
-
-    fn tick(&mut self) -> anyhow::Result<Option<End>> {
-        self.update(Msg::Tick)
     }
 
     fn update(&mut self, msg: Msg) -> anyhow::Result<Option<End>> {
@@ -388,7 +253,7 @@ impl<C: Console> Run<'_, C> {
 
     fn effect(&mut self, effect: Effect) -> anyhow::Result<Option<End>> {
         match effect {
-            Effect::Send(command) => self.link.outbox.push_back(command),
+            Effect::Send(command) => self.link.send(command),
             Effect::Quit => return Ok(Some(End::Quit)),
             Effect::SwitchTo(demo) => return Ok(Some(End::SwitchTo(demo))),
             Effect::Suspend => self.console.suspend()?,
@@ -452,16 +317,6 @@ impl<C: Console> Run<'_, C> {
         };
         let app = self.app.next_wake().map(|at| self.began + at);
         [frame, app].into_iter().flatten().min()
-    }
-}
-
-/// Leaves out how long something took.
-fn timeless(event: &mut AgentEvent) {
-    if let AgentEvent::StageFinished(report) = event {
-        report.duration_ms = 0;
-    }
-    if let AgentEvent::ToolFinished { duration_ms, .. } = event {
-        *duration_ms = 0;
     }
 }
 

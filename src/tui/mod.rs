@@ -3,6 +3,7 @@
 mod app;
 mod drive;
 mod keys;
+mod link;
 mod mirror;
 mod print;
 mod prompt;
@@ -19,7 +20,8 @@ pub use theme::{Color, Glyphs, Look, Motion};
 
 pub use app::Switch as Learn;
 use app::{App, Begin};
-use drive::{Clock, Link, drive};
+use drive::drive;
+use link::{Clock, Link};
 use terminal::{Tty, driving, panics};
 
 use crate::event::{Envelope, Gate, Handle};

@@ -11,7 +11,8 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, CellWidth};
 
 use super::app::App;
-use super::drive::{Clock, Console, Input, Link, drive};
+use super::drive::{Console, Input, drive};
+use super::link::{Clock, Link};
 use super::view::shot;
 use super::{Setup, begin};
 use crate::event::Handle;

@@ -2,11 +2,9 @@
 
 use crossterm::event::KeyEvent;
 
-use super::command::{self, Typed};
 use super::turn::Stop;
-use super::{Again, App, Choice, Draft, Effect, Overlay, Pane, Switch};
-use crate::context::Limits;
-use crate::event::{Command, Decision, Gate};
+use super::{Again, App, Effect, Overlay, Pane};
+use crate::event::Command;
 use crate::tui::keys::{Action, Chord, Edit, Go, Place, Screen};
 use crate::tui::view;
 
@@ -24,6 +22,8 @@ impl App {
             return effects;
         }
         if self.screen.overlay.is_some() {
+            // What was pressed for the overlay must not answer a question below it.
+            self.asks.typed(self.now);
             return self.overlay_key(chord);
         }
         if self.asks.front().is_some() {
@@ -147,100 +147,6 @@ impl App {
         }
     }
 
-    /// A key while a question waits: while it is deaf, and always where something is written, letters go to the draft.
-    fn question_key(&mut self, chord: Chord) -> Vec<Effect> {
-        let hears = self.asks.hears(self.now);
-        let draft = if self.prompt.is_empty() {
-            Draft::Empty
-        } else {
-            Draft::Written
-        };
-        let action = chord.action(Place::Dialog);
-        let Some(ask) = self.asks.front_mut() else {
-            return Vec::new();
-        };
-        if hears && ask.because.is_some() {
-            return self.because_key(chord);
-        }
-        let letter = chord.typed().is_some();
-        if !hears || (letter && draft == Draft::Written) {
-            self.draft_key(chord);
-            return Vec::new();
-        }
-        let mut decision = None;
-        match action {
-            Some(Action::Go(Go::Left) | Action::PreviousPane) => ask.choose(-1),
-            Some(Action::Go(Go::Right) | Action::NextPane) => ask.choose(1),
-            Some(Action::Go(Go::Up)) => ask.scroll = ask.scroll.saturating_sub(1),
-            Some(Action::Go(Go::Down)) => ask.scroll = ask.scroll.saturating_add(1),
-            Some(Action::Answer(choice)) => decision = ask.decide(choice),
-            Some(Action::Escape) => decision = ask.decide(Choice::No),
-            Some(Action::Enter) => {
-                decision = ask.entered(draft);
-                if decision.is_none() && ask.because.is_none() {
-                    self.hint(
-                        "the arrows choose an answer, Enter gives it",
-                        Again::Nothing,
-                    );
-                }
-            }
-            Some(
-                Action::Go(Go::First | Go::Last)
-                | Action::Edit(_)
-                | Action::Screen(_)
-                | Action::EndOfInput
-                | Action::Help
-                | Action::Demo
-                | Action::ToInput
-                | Action::Maximise,
-            )
-            | None => self.draft_key(chord),
-        }
-        self.answer(decision)
-    }
-
-    /// A key that is meant for the draft while a question is shown; Enter does nothing then.
-    fn draft_key(&mut self, chord: Chord) {
-        self.asks.typed(self.now);
-        match (chord.typed(), chord.action(Place::Input)) {
-            (Some(c), _) => self.prompt.insert(c),
-            (None, Some(Action::Edit(edit))) => self.prompt.edit(edit),
-            (None, Some(Action::Go(go))) => self.prompt.go(go),
-            (None, Some(_) | None) => {}
-        }
-    }
-
-    /// A key while the reason of a refusal is being written.
-    fn because_key(&mut self, chord: Chord) -> Vec<Effect> {
-        let Some(ask) = self.asks.front_mut() else {
-            return Vec::new();
-        };
-        let Some(because) = &mut ask.because else {
-            return Vec::new();
-        };
-        let mut decision = None;
-        match (chord.typed(), chord.action(Place::Dialog)) {
-            (Some(c), _) => because.push(c),
-            (None, Some(Action::Edit(Edit::DeleteBack))) => drop(because.pop()),
-            (None, Some(Action::Escape)) => ask.because = None,
-            (None, Some(Action::Enter)) => {
-                let reason = Some(because.trim().to_owned()).filter(|reason| !reason.is_empty());
-                decision = Some(Decision::Deny { reason });
-            }
-            (None, _) => {}
-        }
-        self.answer(decision)
-    }
-
-    fn answer(&mut self, decision: Option<Decision>) -> Vec<Effect> {
-        let (Some(decision), Some(ask)) = (decision, self.asks.front()) else {
-            return Vec::new();
-        };
-        let id = ask.id.clone();
-        self.asks.remove(&id);
-        vec![Effect::Send(Command::Decide { id, decision })]
-    }
-
     fn input_key(&mut self, chord: Chord, armed: Option<Again>) -> Vec<Effect> {
         if let Some(c) = chord.typed() {
             self.prompt.insert(c);
@@ -267,7 +173,7 @@ impl App {
         Vec::new()
     }
 
-    fn pane_key(&mut self, chord: Chord, armed: Option<Again>) -> Vec<Effect> {
+    pub(super) fn pane_key(&mut self, chord: Chord, armed: Option<Again>) -> Vec<Effect> {
         match chord.action(Place::Pane) {
             Some(Action::Go(go)) if self.screen.focus == Pane::Log => self.go_log(go),
             Some(Action::Go(go)) => self.go_conversation(go),
@@ -344,120 +250,5 @@ impl App {
             self.focus(Pane::Input);
         }
         Vec::new()
-    }
-
-    /// Enter in the input: a gate, a command, a line that goes on, or a message.
-    fn enter(&mut self) -> Vec<Effect> {
-        if self.prompt.continue_line() {
-            return Vec::new();
-        }
-        let draft = self.prompt.draft();
-        let draft = draft.trim();
-        if draft.is_empty() {
-            return self.pass_gate();
-        }
-        if command::is_command(draft) {
-            return self.command(draft);
-        }
-        if self.turn.over() {
-            self.hint("there is no agent to send it to", Again::Nothing);
-            return Vec::new();
-        }
-        match self.prompt.take() {
-            Some(text) => self.send(text),
-            None => Vec::new(),
-        }
-    }
-
-    fn send(&mut self, text: String) -> Vec<Effect> {
-        self.turn.request(text.clone());
-        self.screen.scroll.go_last(&self.transcript);
-        vec![Effect::Send(Command::Prompt(text))]
-    }
-
-    /// Goes through the gate that waits, if the agent is not at work.
-    fn pass_gate(&mut self) -> Vec<Effect> {
-        if self.turn.busy() || self.turn.over() {
-            return Vec::new();
-        }
-        let Some(Gate { limits, prompt, .. }) = self.gates.pop_front() else {
-            return Vec::new();
-        };
-        let limits = limits.map(|limits| {
-            Effect::Send(Command::SetLimits {
-                limits,
-                reason: "the demo".to_owned(),
-            })
-        });
-        limits.into_iter().chain(self.send(prompt)).collect()
-    }
-
-    fn command(&mut self, draft: &str) -> Vec<Effect> {
-        let typed = match command::parse(draft, &self.demos) {
-            Ok(typed) => typed,
-            Err(why) => {
-                // The draft stays, so that it can be put right.
-                self.hint(why, Again::Nothing);
-                return Vec::new();
-            }
-        };
-        self.prompt.clear();
-        match typed {
-            Typed::Help => self.screen.overlay = Some(Overlay::Help(0)),
-            Typed::Quit => return vec![Effect::Quit],
-            Typed::Demo(name) => return self.demo(name),
-            Typed::Compact => {
-                let messages = self.mirror.context.len();
-                let plural = if messages == 1 { "" } else { "s" };
-                self.screen.overlay = Some(Overlay::Confirm {
-                    question: format!("Compact {messages} message{plural} now? 1 API call."),
-                    then: Effect::Send(Command::Compact),
-                });
-            }
-            Typed::Limit(n) => {
-                return self.limits(format!("/limit {n}"), |limits| limits.context_limit = n);
-            }
-            Typed::Keep(n) => {
-                return self.limits(format!("/keep {n}"), |limits| limits.keep_recent = n);
-            }
-            Typed::Learn(switch) => {
-                self.learn = switch.unwrap_or(match self.learn {
-                    Switch::On => Switch::Off,
-                    Switch::Off => Switch::On,
-                });
-            }
-        }
-        Vec::new()
-    }
-
-    fn limits(&mut self, reason: String, change: impl FnOnce(&mut Limits)) -> Vec<Effect> {
-        let mut limits = self.mirror.limits();
-        change(&mut limits);
-        vec![Effect::Send(Command::SetLimits { limits, reason })]
-    }
-
-    /// A demo takes this session's place: at once while nothing was said, else after a question.
-    fn demo(&mut self, name: String) -> Vec<Effect> {
-        if self.mirror.context.len() == 0 && !self.turn.busy() {
-            return vec![Effect::SwitchTo(name)];
-        }
-        self.screen.overlay = Some(Overlay::Confirm {
-            question: format!("Leave this session for the demo {name}? The session is kept."),
-            then: Effect::SwitchTo(name),
-        });
-        Vec::new()
-    }
-
-    /// Completes a command's name, if one is being written and only one goes on that way.
-    fn complete(&mut self) -> bool {
-        let draft = self.prompt.draft();
-        if !draft.starts_with('/') || draft.contains([' ', '\n']) {
-            return false;
-        }
-        let mut names = command::completions(&draft);
-        if let (Some(name), None) = (names.next(), names.next()) {
-            self.prompt.set(&format!("{name} "));
-        }
-        true
     }
 }

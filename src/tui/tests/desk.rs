@@ -15,7 +15,8 @@ use tokio::time::sleep;
 use super::agent::Agent;
 use crate::event::{COMMAND_CAPACITY, Command, EVENT_CAPACITY, Handle};
 use crate::tui::app::{App, Begin};
-use crate::tui::drive::{Clock, Console, Input, Link, drive};
+use crate::tui::drive::{Console, Input, drive};
+use crate::tui::link::{Clock, Link};
 use crate::tui::{End, print};
 
 /// The newest frame.
