@@ -222,6 +222,7 @@ impl Live {
         assert_eq!(folded.history, self.history);
         assert_eq!(folded.todos, self.todos);
         assert_eq!(folded.limits, self.limits);
+        // A recovery writes files before its summary, which may fail: no report names those.
         assert!(folded.known.is_superset(&self.known));
         assert!(!folded.torn);
     }
@@ -252,5 +253,4 @@ pub fn assert_log_tells(events: &[Envelope], log: &str) {
     let folded = fold(log).unwrap_or_else(|error| panic!("{error}"));
     live.assert_is(&folded);
     assert_eq!(folded.pause, live.pause);
-    assert_eq!(folded.known, live.known);
 }
