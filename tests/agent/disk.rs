@@ -49,7 +49,7 @@ async fn a_log_that_is_full_stops_every_rewrite_and_goes_on_without_a_gap() {
     let mut replies: Vec<Reply> = (0..8).map(|n| print(&format!("t{n}"), 900)).collect();
     replies.extend([Reply::text("ok"), Reply::text("ok")]);
     let mut setup = Setup::turns(replies);
-    (setup.limits.context_limit, setup.limits.keep_recent) = (2_500, 20);
+    (setup.limits.context_limit, setup.limits.keep_recent) = (2_000, 20);
     (setup.limits.max_messages, setup.limits.keep_tail) = (8, 4);
     setup.summaries = vec![Reply::text("Goal: x.")];
     let mut run = setup.start();
