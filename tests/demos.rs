@@ -579,7 +579,7 @@ fn log_of(played: &Played) -> String {
 #[tokio::test]
 async fn the_log_of_a_demo_cut_behind_any_entry_is_the_session_of_that_moment() {
     for demo in demo::list().unwrap() {
-        let played = play(&demo.name).await;
+        let played = play(demo.name).await;
         events::assert_log_tells(&played.events, &log_of(&played));
         for log in played.logs.files().values() {
             let folded = fold(log).unwrap();

@@ -147,11 +147,12 @@ impl Agent {
         };
         if self.swap(rewrite, made, files).await {
             match plan.trigger {
-                Trigger::Pipeline => self.pause.compacted(after, &self.limits),
                 Trigger::Tool | Trigger::Command => self.pause.reset(),
                 // The provider asked, nobody by hand: what is paused stays so.
                 Trigger::PromptTooLong if self.pause.reason(&self.limits).is_some() => {}
-                Trigger::PromptTooLong => self.pause.compacted(after, &self.limits),
+                Trigger::Pipeline | Trigger::PromptTooLong => {
+                    self.pause.compacted(after, &self.limits);
+                }
             }
             self.log_pause().await;
             if self.pause.still_over > 0 && self.pause.reason(&self.limits).is_some() {

@@ -194,7 +194,7 @@ async fn rest(run: &mut Run, told: &[(u64, Told)], answers: &[Option<Decision>])
     let mut stops = 0;
     let mut asked = 0;
     loop {
-        let next = tokio::time::timeout(Duration::from_secs(600), run.handle.events.recv());
+        let next = tokio::time::timeout(Duration::from_mins(10), run.handle.events.recv());
         let Ok(envelope) = next.await else {
             let begun = |event: &AgentEvent| {
                 !matches!(

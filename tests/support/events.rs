@@ -8,6 +8,63 @@ use plimsoll::context::{History, Limits, Pause, Stage, Trigger};
 use plimsoll::event::{AgentEvent, Envelope, Todo};
 use plimsoll::session::{Folded, fold};
 
+/// The fields of each event: what scripts rely on, then what came to it.
+const FIELDS: [(&str, &str); 19] = [
+    (
+        "session_started",
+        "session workspace model profile limits scripted system_chars tools_chars",
+    ),
+    ("turn_started", "request"),
+    ("message_appended", "message size id"),
+    (
+        "stage_skipped",
+        "stage reason measured threshold call by guards",
+    ),
+    ("stage_started", "stage trigger size call"),
+    (
+        "stage_finished",
+        "stage trigger size_before size_after messages_before messages_after touched files api_calls duration_ms call \
+         guards unread_lost",
+    ),
+    ("stage_failed", "stage error call"),
+    ("model_call_started", "call size messages"),
+    ("text_delta", "text"),
+    ("retrying", "attempt wait_ms reason"),
+    ("model_call_finished", "stop_reason usage"),
+    ("permission_asked", "id tool input reason"),
+    ("permission_answered", "id decision"),
+    ("tool_started", "id tool input"),
+    ("tool_finished", "id output is_error duration_ms"),
+    ("todos_changed", "todos"),
+    ("notice", "text"),
+    ("limits_changed", "limits reason"),
+    ("turn_finished", "end error usage"),
+];
+
+/// Each event has its fields and no others, but for a transcript where one was written and the reason of a refusal.
+fn assert_fields(envelope: &Envelope) {
+    let value = serde_json::to_value(envelope).unwrap_or_default();
+    let name = value["event"].as_str().unwrap_or_default();
+    let of = FIELDS.iter().find(|(of, _)| *of == name);
+    let (_, fields) = of.unwrap_or_else(|| panic!("{name} is no event"));
+    let mut expected: BTreeSet<&str> = fields.split(' ').collect();
+    expected.extend(["seq", "task", "event"]);
+    let wrote =
+        matches!(&envelope.event, AgentEvent::StageFinished(report) if report.transcript.is_some());
+    if wrote {
+        expected.insert("transcript");
+    }
+    if value["decision"] == "deny" {
+        expected.insert("reason");
+    }
+    let found: BTreeSet<&str> = value
+        .as_object()
+        .into_iter()
+        .flat_map(|fields| fields.keys().map(String::as_str))
+        .collect();
+    assert_eq!(found, expected, "{name}");
+}
+
 /// Who an event belongs to: the main agent or the subagent of a call.
 type Who = Option<String>;
 
@@ -31,6 +88,7 @@ pub fn assert_brackets(events: &[Envelope]) {
             at == 0,
             "it begins with the session"
         );
+        assert_fields(envelope);
         open.take(envelope);
     }
 }
@@ -242,9 +300,9 @@ pub fn assert_log_tells(events: &[Envelope], log: &str) {
             let end = ends
                 .next()
                 .unwrap_or_else(|| panic!("event {} has an entry", envelope.seq));
-            let line = &log[text.len()..end];
+            let entry = &log[text.len()..end];
             text = &log[..end];
-            if !(line.starts_with("{\"file\":") || line.starts_with("{\"pause\":")) {
+            if !(entry.starts_with("{\"file\":") || entry.starts_with("{\"pause\":")) {
                 break;
             }
         }
