@@ -9,12 +9,13 @@ use tokio::runtime::Runtime;
 use crate::agent::{self, Questions};
 use crate::cli::{self, Color, Common, Display};
 use crate::commands::print;
-use crate::config::{self, Config, Sources};
+use crate::config::{self, Config, Origin, Sources};
 use crate::event::Gate;
 use crate::headless::EventLog;
 use crate::launch::{self, GRACE};
 use crate::model::Model;
 use crate::model::scripted::{Pace, Script, ScriptedModel};
+use crate::permission::Mode;
 use crate::text::clean;
 use crate::tui::{self, End, Glyphs, Learn, Left, Look, Motion, Setup};
 use crate::{Failed, demo};
@@ -87,7 +88,11 @@ fn own_folder(pace: Pace, common: &Common) -> Result<Show, Failed> {
 }
 
 fn practice(name: &str, pace: Pace, common: &Common) -> Result<Show, Failed> {
-    let (config, demo) = launch::demo(name, common)?;
+    let (mut config, demo) = launch::demo(name, common)?;
+    if name == demo::DEFAULT && *config.origin("permission") == Origin::Default {
+        // The tour asks once, before its one command, to show what a question looks like.
+        config.permission = Mode::Edits;
+    }
     Ok(Show {
         config,
         model: scripted(demo.script, pace),
@@ -164,7 +169,7 @@ fn setup(show: &mut Show, display: &Display, events: &Events) -> anyhow::Result<
 fn look(display: &Display) -> Look {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     Look {
-        glyphs: if display.ascii {
+        glyphs: if display.ascii || !is_utf8(|name| std::env::var(name).ok()) {
             Glyphs::Ascii
         } else {
             Glyphs::Unicode
@@ -180,6 +185,18 @@ fn look(display: &Display) -> Look {
             Motion::Full
         },
     }
+}
+
+/// Whether the locale's characters are UTF-8, by the first of its variables that is set; so it is where none is.
+fn is_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(variable)
+        .find(|value| !value.is_empty());
+    locale.is_none_or(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
 }
 
 /// A printed frame waits for no viewer.
@@ -203,5 +220,25 @@ fn say(lines: &[String]) {
     for line in lines {
         // Nobody may be listening.
         let _ = writeln!(stderr(), "plimsoll: {}", clean(line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_locale_of_other_characters_is_drawn_in_ascii() {
+        let first = |values: [&str; 3]| {
+            is_utf8(|name| {
+                let at = ["LC_ALL", "LC_CTYPE", "LANG"]
+                    .iter()
+                    .position(|known| *known == name)?;
+                Some(values[at].to_owned())
+            })
+        };
+        assert!(first(["", "", "en_GB.UTF-8"]) && first(["", "C.utf8", "C"]));
+        assert!(!first(["C", "C.utf8", "en_GB.UTF-8"]) && !first(["", "", "ja_JP.eucJP"]));
+        assert!(first(["", "", ""]), "most terminals are UTF-8 today");
     }
 }

@@ -111,6 +111,8 @@ pub(crate) struct Hint {
 enum Again {
     Nothing,
     Stop,
+    /// Nothing yet: it is being stopped.
+    Stopping,
     Quit,
 }
 
@@ -262,7 +264,9 @@ impl App {
             AgentEvent::PermissionAnswered { id, .. } => self.asks.remove(id),
             AgentEvent::TurnFinished { .. } if envelope.task.is_none() => {
                 self.asks.clear();
-                self.screen.hint.take_if(|hint| hint.again == Again::Stop);
+                self.screen
+                    .hint
+                    .take_if(|hint| matches!(hint.again, Again::Stop | Again::Stopping));
             }
             AgentEvent::SessionStarted(_)
             | AgentEvent::TurnStarted { .. }

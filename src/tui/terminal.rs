@@ -10,6 +10,7 @@ use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use crossterm::cursor::Show;
 use crossterm::event::{
@@ -28,6 +29,7 @@ use ratatui::backend::CrosstermBackend;
 use rustix::process::{Signal as Posix, getpgrp, kill_current_process_group};
 use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::{Sleep, sleep};
 
 use super::drive::{Console, Input};
 use super::theme::{Color, Look};
@@ -35,6 +37,9 @@ use super::theme::{Color, Look};
 /// Makes the wheel send arrow keys while the alternate screen is shown; the mouse itself is left to the terminal.
 const WHEEL_ON: &str = "\x1b[?1007h";
 const WHEEL_OFF: &str = "\x1b[?1007l";
+
+/// How often a program in the background looks whether it has the terminal again.
+const AWAY: Duration = Duration::from_millis(250);
 
 /// There is nothing to draw on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -94,6 +99,8 @@ pub(crate) struct Tty {
     /// `None` while the terminal belongs to someone else.
     keys: Option<EventStream>,
     signals: Signals,
+    /// While the terminal belongs to someone else: when to look whether it is ours again.
+    look: Option<Pin<Box<Sleep>>>,
 }
 
 struct Signals {
@@ -133,17 +140,34 @@ impl Tty {
             frames,
             keys: Some(EventStream::new()),
             signals,
+            look: None,
         })
     }
 
-    /// Takes the terminal again, if this is the group that it belongs to.
-    fn resume(&mut self) -> io::Result<()> {
-        if self.keys.is_none() && foreground() {
-            take_terminal()?;
-            self.frames.take();
-            self.keys = Some(EventStream::new());
+    /// Takes the terminal again, if it was given back and now belongs to this process's group; whether it did.
+    fn resume(&mut self) -> bool {
+        if self.keys.is_some() || !foreground() || take_terminal().is_err() {
+            return false;
         }
-        Ok(())
+        self.frames.take();
+        self.keys = Some(EventStream::new());
+        self.look = None;
+        true
+    }
+
+    /// Looks for a sign that the terminal is ours again: a shell says nothing to a program that `bg` let go on and `fg`
+    /// brings back.
+    fn poll_away(&mut self, cx: &mut Context<'_>) -> Poll<Input> {
+        while let Some(look) = &mut self.look {
+            if look.as_mut().poll(cx).is_pending() {
+                break;
+            }
+            if self.resume() {
+                return Poll::Ready(Input::Resumed);
+            }
+            self.look = Some(Box::pin(sleep(AWAY)));
+        }
+        Poll::Pending
     }
 }
 
@@ -183,8 +207,7 @@ impl Console for Tty {
             }
         }
         while self.signals.resume.poll_recv(cx).is_ready() {
-            let away = self.keys.is_none();
-            if self.resume().is_ok() && away && self.keys.is_some() {
+            if self.resume() {
                 return Poll::Ready(Input::Resumed);
             }
         }
@@ -192,7 +215,7 @@ impl Console for Tty {
             return Poll::Ready(Input::Stop);
         }
         let Some(keys) = &mut self.keys else {
-            return Poll::Pending;
+            return self.poll_away(cx);
         };
         match Pin::new(keys).poll_next(cx) {
             Poll::Ready(Some(Ok(event))) => Poll::Ready(Input::Event(event)),
@@ -209,6 +232,7 @@ impl Console for Tty {
             return Ok(());
         }
         give_back();
+        self.look = Some(Box::pin(sleep(AWAY)));
         // The stop reaches this thread a little later than the call returns; only what comes with the going on is a sign
         // that it is over, and even then the terminal may belong to the shell (`bg`).
         kill_current_process_group(Posix::STOP)?;

@@ -89,11 +89,11 @@ impl App {
         match self.turn.stop(self.now) {
             Stop::Running => {
                 self.turn.stop_asked(self.now);
-                self.hint("stopping", Again::Nothing);
+                self.hint("stopping", Again::Stopping);
                 return vec![Effect::Send(Command::Interrupt)];
             }
             Stop::Stopping => {
-                self.hint("stopping", Again::Nothing);
+                self.hint("stopping", Again::Stopping);
                 return Vec::new();
             }
             Stop::Stuck => return vec![Effect::Quit],
@@ -239,7 +239,7 @@ impl App {
         } else if self.turn.stop(self.now) != Stop::Nothing {
             if armed == Some(Again::Stop) {
                 self.turn.stop_asked(self.now);
-                self.hint("stopping", Again::Nothing);
+                self.hint("stopping", Again::Stopping);
                 return vec![Effect::Send(Command::Interrupt)];
             }
             self.hint("Esc again to stop", Again::Stop);

@@ -131,7 +131,7 @@ async fn ctrl_c_stops_then_clears_then_asks_then_leaves() {
         assert_eq!(hands.commands(), [Command::Interrupt]);
         hands.agent.finish(crate::event::TurnEnd::Interrupted).await;
         let shown = hands.rest().await;
-        assert!(shown.text.contains("Stopped."));
+        assert!(shown.text.contains("Stopped.") && !shown.text.contains("stopping"));
         assert_eq!(shown.row("> ").trim_end(), "> draft");
         hands.ctrl('c');
         assert!(hands.rest().await.text.contains("type a message"));

@@ -50,8 +50,8 @@ pub(super) fn header(app: &App, area: Rect, buf: &mut Buffer) {
         (load, look.level(level), 5),
         (learn, Style::new(), 0),
     ];
-    let room = width.saturating_sub(x + cells(HELP) + 1);
     let gap = if width < 120 { 2 } else { 3 };
+    let room = width.saturating_sub(x + cells(HELP) + gap);
     for worth in 0..=5 {
         let used: usize = parts
             .iter()
