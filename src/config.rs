@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use crate::cli::Common;
 use crate::context::{Limits, Profile};
+use crate::model::Header;
 use crate::permission::Mode;
 use found::{Given, Raw};
 
@@ -45,8 +46,12 @@ pub struct Config {
     pub key: Option<Key>,
     /// Another model for summaries.
     pub summary_model: Option<String>,
+    /// Headers of the user's own for it.
+    pub headers: Vec<Header>,
     /// The version of the API that is asked for.
     pub anthropic_version: String,
+    /// What is asked of the API that is still tried out.
+    pub anthropic_beta: Option<String>,
     /// The most tokens of one reply.
     pub max_tokens: u32,
     /// How often a request is made again.
@@ -80,10 +85,14 @@ pub struct Sources<'a> {
     pub options: &'a Common,
 }
 
+/// Headers for the server, a line each. Taken from the environment only, never from a file.
+const CUSTOM_HEADERS: &str = "ANTHROPIC_CUSTOM_HEADERS";
+
 /// The variables that are read, the stronger of two for the same thing first.
-pub const VARIABLES: [&str; 5] = [
+pub const VARIABLES: [&str; 6] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
+    CUSTOM_HEADERS,
     "ANTHROPIC_BASE_URL",
     "MODEL_ID",
     "ANTHROPIC_MODEL",
@@ -98,7 +107,9 @@ impl Default for Config {
             base_url: "https://api.anthropic.com".to_owned(),
             key: None,
             summary_model: None,
+            headers: Vec::new(),
             anthropic_version: "2023-06-01".to_owned(),
+            anthropic_beta: None,
             max_tokens: 8_192,
             max_retries: 4,
             connect_timeout: Duration::from_secs(10),
@@ -132,7 +143,28 @@ impl Config {
         let key = config.part_addresses_from_keys(&mut layers, key);
         config.apply(layers)?;
         config.key = key;
+        config.take_headers(&sources.environment)?;
         Ok(config)
+    }
+
+    /// The user's own headers, which are as secret as the key: they do not go to an address from the workspace either.
+    fn take_headers(
+        &mut self,
+        environment: &BTreeMap<&'static str, String>,
+    ) -> Result<(), ConfigError> {
+        let Some(text) = environment.get(CUSTOM_HEADERS) else {
+            return Ok(());
+        };
+        if matches!(self.origin("base_url"), Origin::Dotenv(_)) {
+            self.notices.push(format!(
+                "{CUSTOM_HEADERS} was left out: it is not for the address of {}",
+                self.origin("base_url")
+            ));
+            return Ok(());
+        }
+        self.headers = Header::parse_lines(text)
+            .map_err(|why| Origin::Environment(CUSTOM_HEADERS).error(why))?;
+        Ok(())
     }
 
     /// The settings files of the workspace where they are trusted, else a notice for each that was left out.

@@ -10,9 +10,9 @@ use anyhow::Context as _;
 
 use crate::agent::{AgentConfig, Questions};
 use crate::cli::Common;
-use crate::config::{self, Config, Origin, Sources};
+use crate::config::{self, Config, Key, Origin, Sources};
 use crate::demo::{self, Demo};
-use crate::model::{AnthropicModel, Endpoint, Key, Model, Retrying, WithSummaries};
+use crate::model::{AnthropicModel, Endpoint, Model, Retrying, WithSummaries};
 use crate::permission::{Mode, Policy};
 use crate::session::{Header, Session};
 use crate::store::{FsStore, MemStore, Store};
@@ -55,7 +55,7 @@ pub(crate) fn real_model(config: &Config) -> anyhow::Result<Arc<dyn Model>> {
     if let Some(why) = config.refused_address() {
         anyhow::bail!(why);
     }
-    Ok(model(config, &key.sent()))
+    Ok(model(config, key))
 }
 
 /// A demo with the settings for it. The user's own settings have no part in it, so that it is the same everywhere.
@@ -99,13 +99,15 @@ pub(crate) fn demo(name: &str, common: &Common) -> anyhow::Result<(Config, Demo)
 fn model(config: &Config, key: &Key) -> Arc<dyn Model> {
     let named = |name: &str| {
         let endpoint = Endpoint {
-            base_url: config.base_url.clone(),
-            model: name.to_owned(),
-            key: Some(key.clone()),
+            key: Some(key.sent()),
+            key_from: Some(key.source()),
+            headers: config.headers.clone(),
+            beta: config.anthropic_beta.clone(),
             max_tokens: config.max_tokens,
             connect_timeout: config.connect_timeout,
             stall_timeout: config.stall_timeout,
             version: config.anthropic_version.clone(),
+            ..Endpoint::new(&config.base_url, name)
         };
         Arc::new(Retrying::new(
             AnthropicModel::new(endpoint),

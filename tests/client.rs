@@ -5,6 +5,8 @@
 mod errors;
 #[path = "client/faults.rs"]
 mod faults;
+#[path = "client/offers.rs"]
+mod offers;
 #[path = "client/strict.rs"]
 mod strict;
 mod support;
@@ -25,13 +27,10 @@ const KEY: &str = "sk-test-0123456789";
 
 fn endpoint(url: &str) -> Endpoint {
     Endpoint {
-        base_url: url.to_owned(),
-        model: "test-model".to_owned(),
         key: Some(Key::ApiKey(Secret::new(KEY))),
-        max_tokens: 8_192,
-        connect_timeout: Duration::from_secs(10),
+        key_from: Some("ANTHROPIC_API_KEY".to_owned()),
         stall_timeout: Duration::from_secs(20),
-        version: "2023-06-01".to_owned(),
+        ..Endpoint::new(url, "test-model")
     }
 }
 

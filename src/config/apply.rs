@@ -4,11 +4,12 @@ use super::{Config, ConfigError, Given, Origin, Raw, values};
 use crate::context::{Limits, UnknownSetting};
 
 /// The settings beside the pipeline's numbers, in the order of `assets/config.toml`.
-pub(super) const GENERAL: [&str; 12] = [
+pub(super) const GENERAL: [&str; 13] = [
     "model",
     "base_url",
     "summary_model",
     "anthropic_version",
+    "anthropic_beta",
     "max_tokens",
     "max_retries",
     "connect_timeout",
@@ -71,6 +72,7 @@ impl Config {
             "base_url" => self.base_url = values::address(value).map_err(fails)?,
             "summary_model" => self.summary_model = values::text_or_none(value).map_err(fails)?,
             "anthropic_version" => self.anthropic_version = values::text(value).map_err(fails)?,
+            "anthropic_beta" => self.anthropic_beta = values::text_or_none(value).map_err(fails)?,
             "max_tokens" => self.max_tokens = values::whole(value, 1).map_err(fails)?,
             "max_retries" => self.max_retries = values::whole(value, 0).map_err(fails)?,
             "connect_timeout" => self.connect_timeout = values::seconds(value).map_err(fails)?,

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
-use super::{ConfigError, Given, Origin, Place, Raw, VARIABLES};
+use super::{CUSTOM_HEADERS, ConfigError, Given, Origin, Place, Raw, VARIABLES};
 
 /// A settings file is never longer.
 const MAX_BYTES: u64 = 1_000_000;
@@ -71,7 +71,8 @@ pub(super) fn dotenv(path: &Path) -> Result<Vec<Given>, ConfigError> {
         else {
             continue;
         };
-        let Some(name) = VARIABLES.into_iter().find(|known| *known == name.trim()) else {
+        let ours = VARIABLES.into_iter().filter(|name| *name != CUSTOM_HEADERS);
+        let Some(name) = ours.into_iter().find(|known| *known == name.trim()) else {
             continue;
         };
         let place = Place {

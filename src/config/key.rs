@@ -46,6 +46,17 @@ impl KeyForm {
 }
 
 impl Key {
+    /// Where it was found, in words.
+    #[must_use]
+    pub fn source(&self) -> String {
+        let variable = self.form.variable();
+        if self.from_dotenv {
+            format!("{variable} in the folder's .env")
+        } else {
+            variable.to_owned()
+        }
+    }
+
     /// The key as the client sends it.
     #[must_use]
     pub fn sent(&self) -> model::Key {

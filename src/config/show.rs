@@ -5,7 +5,8 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::apply::names;
-use super::{Config, Origin};
+use super::{CUSTOM_HEADERS, Config, Origin};
+use crate::model::Header;
 
 /// Every setting in force with where it came from: lines that are valid in a settings file.
 #[must_use]
@@ -33,6 +34,14 @@ pub fn show(config: &Config) -> String {
     for (setting, from) in lines {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{setting:width$}  # {from}");
+    }
+    if !config.headers.is_empty() {
+        let names: Vec<&str> = config.headers.iter().map(Header::name).collect();
+        let _ = writeln!(
+            text,
+            "# headers: {} from {CUSTOM_HEADERS}",
+            names.join(", ")
+        );
     }
     let key = match &config.key {
         Some(key) => format!(
@@ -65,6 +74,7 @@ fn general(config: &Config, name: &str) -> Option<Value> {
         "base_url" => json!(config.base_url),
         "summary_model" => json!(config.summary_model.as_deref().unwrap_or_default()),
         "anthropic_version" => json!(config.anthropic_version),
+        "anthropic_beta" => json!(config.anthropic_beta.as_deref().unwrap_or_default()),
         "max_tokens" => json!(config.max_tokens),
         "max_retries" => json!(config.max_retries),
         "connect_timeout" => seconds(config.connect_timeout),

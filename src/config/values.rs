@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Raw;
+use crate::model::without_userinfo;
 
 /// The longest time that can be set: a day.
 const LONGEST: f64 = 86_400.0;
@@ -67,10 +68,11 @@ pub(super) fn yes_or_no(raw: &Raw) -> Result<bool, String> {
 /// An address of a server: http or https, with a host, and no name or password in it.
 pub(super) fn address(raw: &Raw) -> Result<String, String> {
     let text = text(raw)?;
-    let url = Url::parse(&text).map_err(|error| format!("`{text}` is no address: {error}"))?;
+    let shown = without_userinfo(&text);
+    let url = Url::parse(&text).map_err(|error| format!("`{shown}` is no address: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(format!(
-            "`{text}` must begin with https:// or http:// and name a host"
+            "`{shown}` must begin with https:// or http:// and name a host"
         ));
     }
     if !url.username().is_empty() || url.password().is_some() {

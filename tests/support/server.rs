@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::reply::{End, Reply};
 use super::validity::{self, Known};
@@ -47,6 +47,8 @@ impl Recorded {
 #[derive(Debug, Default)]
 struct State {
     script: VecDeque<Reply>,
+    /// What it says that it offers; empty where it has no list.
+    models: Vec<Value>,
     requests: Vec<Recorded>,
     violations: Vec<String>,
     known: Known,
@@ -103,6 +105,11 @@ impl Server {
     /// Adds replies to the script.
     pub fn push(&self, replies: Vec<Reply>) {
         self.shared.lock().script.extend(replies);
+    }
+
+    /// Offers `models`, in the API's form, at `/v1/models` and one by one below it.
+    pub fn offer(&self, models: Vec<Value>) {
+        self.shared.lock().models = models;
     }
 
     /// All requests so far, also the invalid ones.
@@ -167,10 +174,13 @@ fn serve(stream: &TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read_request(&mut reader)? {
         let reply = choose(request, shared);
+        if matches!(reply.end, End::HangUp) {
+            return Ok(());
+        }
         send(stream, &reply)?;
         match reply.end {
             End::Whole => {}
-            End::Cut(_) => return Ok(()),
+            End::HangUp | End::Cut(_) => return Ok(()),
             End::Stall(_) => {
                 // Ends with the client's hanging up, or with the test.
                 let _ = reader.read(&mut [0]);
@@ -218,10 +228,13 @@ fn read_request(reader: &mut BufReader<&TcpStream>) -> std::io::Result<Option<Re
 fn choose(request: Recorded, shared: &Shared) -> Reply {
     let mut state = shared.lock();
     let verdict = check(&request, &state.known);
-    let is_messages = request.line.ends_with("/v1/messages");
+    let line = request.line.clone();
     state.requests.push(request);
     shared.changed.notify_all();
-    if !is_messages {
+    if let Some((_, rest)) = line.split_once("/v1/models") {
+        return models(&state.models, rest.trim_start_matches('/'));
+    }
+    if !line.ends_with("/v1/messages") {
         return Reply::error(404, "not_found_error", "Not Found");
     }
     if let Err(what) = verdict {
@@ -233,9 +246,23 @@ fn choose(request: Recorded, shared: &Shared) -> Reply {
         state.violations.push(what.to_owned());
         return Reply::error(400, "invalid_request_error", what);
     };
-    state.known.replies.push(reply.blocks.clone());
-    state.known.paused = reply.paused;
+    if reply.is_complete() {
+        state.known.replies.push(reply.blocks.clone());
+        state.known.paused = reply.paused;
+    }
     reply
+}
+
+/// The list of models, or the one called `name`.
+fn models(models: &[Value], name: &str) -> Reply {
+    if name.is_empty() && !models.is_empty() {
+        let list = json!({"data": models, "has_more": false});
+        return Reply::status(200, &list.to_string());
+    }
+    match models.iter().find(|model| model["id"] == name) {
+        Some(model) => Reply::status(200, &model.to_string()),
+        None => Reply::error(404, "not_found_error", "Not Found"),
+    }
 }
 
 fn check(request: &Recorded, known: &Known) -> Result<(), String> {
@@ -265,7 +292,7 @@ fn send(mut stream: &TcpStream, reply: &Reply) -> std::io::Result<()> {
     head.push_str("transfer-encoding: chunked\r\n\r\n");
     stream.write_all(head.as_bytes())?;
     let sent = match reply.end {
-        End::Whole => reply.body.len(),
+        End::Whole | End::HangUp => reply.body.len(),
         End::Cut(bytes) | End::Stall(bytes) => bytes.min(reply.body.len()),
     };
     for piece in reply.body[..sent].chunks(reply.piece) {

@@ -13,7 +13,7 @@ use super::super::decode::Assembler;
 use super::super::explain::Speaker;
 use super::super::reading::Reading;
 use super::super::retry::{Again, Failure};
-use super::super::{Delta, Key, ModelError, Secret};
+use super::super::{Delta, Endpoint, Key, ModelError, Secret};
 use crate::message::{ContentBlock, StopReason, Usage};
 
 const STALL: Duration = Duration::from_mins(5);
@@ -21,11 +21,9 @@ const STALL: Duration = Duration::from_mins(5);
 type Piece = Result<Delta, Failure>;
 
 fn speaker() -> Arc<Speaker> {
-    Arc::new(Speaker {
-        base: "http://host".to_owned(),
-        model: "m".to_owned(),
-        key: Some(Key::ApiKey(Secret::new("sk-secret"))),
-    })
+    let mut endpoint = Endpoint::new("http://host", "m");
+    endpoint.key = Some(Key::ApiKey(Secret::new("sk-secret")));
+    Arc::new(Speaker::new(&endpoint))
 }
 
 async fn read_chunks(chunks: BoxStream<'static, Result<Vec<u8>, Failure>>) -> Vec<Piece> {
