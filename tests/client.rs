@@ -5,8 +5,16 @@
 mod errors;
 #[path = "client/faults.rs"]
 mod faults;
+#[path = "client/network.rs"]
+mod network;
 #[path = "client/offers.rs"]
 mod offers;
+#[path = "client/program.rs"]
+mod program;
+#[path = "client/secrets.rs"]
+mod secrets;
+#[path = "client/session.rs"]
+mod session;
 #[path = "client/strict.rs"]
 mod strict;
 mod support;

@@ -16,6 +16,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::reply::{End, Reply};
+use super::tls::Authority;
 use super::validity::{self, Known};
 
 /// The largest request that the API takes, in bytes.
@@ -68,6 +69,7 @@ struct Shared {
 /// The running server.
 #[derive(Debug)]
 pub struct Server {
+    scheme: &'static str,
     address: SocketAddr,
     shared: Arc<Shared>,
 }
@@ -75,6 +77,16 @@ pub struct Server {
 impl Server {
     /// Listens on a free port of the loopback and answers with `script`, one reply a request.
     pub fn start(script: Vec<Reply>) -> Self {
+        Self::listen(script, None)
+    }
+
+    /// The same over TLS, as the hosts that `authority` speaks for.
+    pub fn start_tls(script: Vec<Reply>, authority: &Authority) -> Self {
+        Self::listen(script, Some(authority.server()))
+    }
+
+    fn listen(script: Vec<Reply>, tls: Option<Arc<rustls::ServerConfig>>) -> Self {
+        let scheme = if tls.is_some() { "https" } else { "http" };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared::default());
@@ -87,19 +99,36 @@ impl Server {
                 }
                 acceptor.lock().connections += 1;
                 let shared = Arc::clone(&acceptor);
+                let tls = tls.clone();
                 thread::spawn(move || {
+                    let _ = stream.set_nodelay(true);
                     // A client that goes away in the middle is part of some tests.
-                    let _ = serve(&stream, &shared);
+                    let _ = match tls {
+                        None => serve(&stream, &shared),
+                        Some(config) => {
+                            let connection = rustls::ServerConnection::new(config).unwrap();
+                            serve(rustls::StreamOwned::new(connection, &stream), &shared)
+                        }
+                    };
                     let _ = stream.shutdown(Shutdown::Both);
                 });
             }
         });
-        Self { address, shared }
+        Self {
+            scheme,
+            address,
+            shared,
+        }
     }
 
     /// The base URL.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("{}://{}", self.scheme, self.address)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Adds replies to the script.
@@ -169,15 +198,14 @@ impl Shared {
 }
 
 /// Answers requests on one connection until it closes.
-fn serve(stream: &TcpStream, shared: &Shared) -> std::io::Result<()> {
-    stream.set_nodelay(true)?;
+fn serve<S: Read + Write>(stream: S, shared: &Shared) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read_request(&mut reader)? {
         let reply = choose(request, shared);
         if matches!(reply.end, End::HangUp) {
             return Ok(());
         }
-        send(stream, &reply)?;
+        send(reader.get_mut(), &reply)?;
         match reply.end {
             End::Whole => {}
             End::HangUp | End::Cut(_) => return Ok(()),
@@ -193,7 +221,7 @@ fn serve(stream: &TcpStream, shared: &Shared) -> std::io::Result<()> {
     Ok(())
 }
 
-fn read_request(reader: &mut BufReader<&TcpStream>) -> std::io::Result<Option<Recorded>> {
+fn read_request<S: Read>(reader: &mut BufReader<S>) -> std::io::Result<Option<Recorded>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
         return Ok(None);
@@ -284,7 +312,7 @@ fn check(request: &Recorded, known: &Known) -> Result<(), String> {
     validity::check(&request.body, known)
 }
 
-fn send(mut stream: &TcpStream, reply: &Reply) -> std::io::Result<()> {
+fn send<S: Write>(stream: &mut S, reply: &Reply) -> std::io::Result<()> {
     let mut head = format!("HTTP/1.1 {} Scripted\r\n", reply.status);
     for (name, value) in &reply.headers {
         head = format!("{head}{name}: {value}\r\n");

@@ -108,12 +108,16 @@ pub(super) fn error_of(pieces: &[Piece]) -> ModelError {
 
 /// The start of the block `at`.
 pub(super) fn start(at: u32, block: Value) -> Value {
-    json!({"type": "content_block_start", "index": at, "content_block": block})
+    let mut event = json!({"type": "content_block_start", "index": at});
+    event["content_block"] = block;
+    event
 }
 
 /// A piece of the block `at`.
 pub(super) fn delta(at: u32, delta: Value) -> Value {
-    json!({"type": "content_block_delta", "index": at, "delta": delta})
+    let mut event = json!({"type": "content_block_delta", "index": at});
+    event["delta"] = delta;
+    event
 }
 
 pub(super) fn text_delta(at: u32, text: &str) -> Value {

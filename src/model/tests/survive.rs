@@ -7,7 +7,7 @@ use super::reader::{
     block, delta, end, finished, json_delta, read, sse, start, stop, text, text_delta, whole,
     whole_of, whole_of_raw,
 };
-use crate::message::{StopReason, Usage};
+use crate::message::{ContentBlock, StopReason, Usage};
 
 fn empty_text() -> Value {
     json!({"type": "text", "text": ""})
@@ -18,7 +18,7 @@ fn call() -> Value {
 }
 
 fn called(id: &str, input: Value) -> Delta {
-    block(json!({"type": "tool_use", "id": id, "name": "bash", "input": input}))
+    Delta::Block(ContentBlock::tool_use(id, "bash", input))
 }
 
 /// The deltas of a reply that is the text "a" and nothing else.
@@ -50,14 +50,14 @@ fn events_without_names() {
 
 #[test]
 fn events_whose_type_is_only_in_their_name() {
-    let mut events = events_of_a();
-    let named: String = events
-        .iter_mut()
-        .map(|event| {
-            let name = event.as_object_mut().unwrap().remove("type").unwrap();
-            format!("event: {}\ndata: {event}\n\n", name.as_str().unwrap())
-        })
-        .collect();
+    let mut named = String::new();
+    for mut event in events_of_a() {
+        let name = event.as_object_mut().unwrap().remove("type").unwrap();
+        named = format!(
+            "{named}event: {}\ndata: {event}\n\n",
+            name.as_str().unwrap()
+        );
+    }
     assert_eq!(whole_of_raw(&named), only_a());
 }
 
