@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::future::{BoxFuture, ready};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
-use reqwest::header::{CONTENT_TYPE, LOCATION};
+use reqwest::header::LOCATION;
 use reqwest::{Client, Response, Url};
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
@@ -19,7 +19,9 @@ use super::decode::Assembler;
 use super::endpoint::Endpoint;
 use super::errors::{Said, Verdict};
 use super::explain::{Answer, Place, Speaker, unusable};
-use super::http::{build_client, header, headers, messages_url, models_url, request_id};
+use super::http::{
+    build_client, chunks, header, headers, kind_of_body, messages_url, models_url, request_id,
+};
 use super::offers::{self, Offer};
 use super::reading::Reading;
 use super::retry::{Attempts, Failure, Headers};
@@ -217,13 +219,7 @@ impl Inner {
 
     /// Reads the answer to a request that was taken: an event stream, or one JSON object.
     async fn reply(&self, response: Response, request: &Request) -> Result<Pieces, Failure> {
-        let kind = header(&response, CONTENT_TYPE.as_str()).unwrap_or_default();
-        let kind = kind
-            .split(';')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_ascii_lowercase();
+        let kind = kind_of_body(&response);
         let assembler = Assembler::new(wire::call_ids(&request.messages));
         if kind == "application/json" {
             return self.whole(response, assembler).await;
@@ -233,18 +229,11 @@ impl Inner {
             return Err(self.speaker.no_reply(what));
         }
         let request_id = request_id(&response);
-        let chunks = stream::unfold(response, |mut response| async move {
-            match response.chunk().await {
-                Ok(None) => None,
-                Ok(Some(bytes)) => Some((Ok(bytes), response)),
-                Err(error) => Some((Err(error), response)),
-            }
-        });
         let speaker = Arc::clone(&self.speaker);
         let broken = move |error| speaker.network(error);
-        let chunks = chunks.map(move |chunk| chunk.map_err(&broken)).boxed();
+        let chunks = chunks(response).map(move |chunk| chunk.map_err(&broken));
         let reading = Reading::new(Arc::clone(&self.speaker), assembler, request_id);
-        Ok(reading.deltas(chunks, self.endpoint.stall_timeout))
+        Ok(reading.deltas(chunks.boxed(), self.endpoint.stall_timeout))
     }
 
     async fn whole(&self, response: Response, mut assembler: Assembler) -> Result<Pieces, Failure> {

@@ -181,8 +181,8 @@ impl Speaker {
 
     /// A connection that could not be made, or that broke.
     pub(crate) fn network(&self, error: reqwest::Error) -> Failure {
-        let (trouble, causes) = Trouble::of(&error.without_url());
-        let told = trouble.told(self, &self.own_words(&causes, WORDS));
+        let (trouble, cause) = Trouble::of(&error.without_url());
+        let told = trouble.told(self, &self.own_words(&cause, WORDS));
         Failure::new(ModelError::Network(told), Again::Yes(None))
     }
 

@@ -6,8 +6,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
+use futures_util::stream::{self, Stream};
 use hyper_util::client::proxy::matcher::Matcher;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, Response, Url};
 
@@ -26,6 +27,23 @@ pub(super) fn request_id(response: &Response) -> Option<String> {
     header(response, "request-id")
         .or_else(|| header(response, "x-request-id"))
         .map(str::to_owned)
+}
+
+/// The media type of an answer, in lower case, without its parameters.
+pub(super) fn kind_of_body(response: &Response) -> String {
+    let kind = header(response, CONTENT_TYPE.as_str()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default();
+    kind.trim().to_ascii_lowercase()
+}
+
+/// The body of an answer as it comes. Dropping it closes the connection.
+pub(super) fn chunks(
+    response: Response,
+) -> impl Stream<Item = reqwest::Result<impl AsRef<[u8]> + Send + use<>>> + Send {
+    stream::unfold(response, |mut response| async move {
+        let chunk = response.chunk().await.transpose()?;
+        Some((chunk, response))
+    })
 }
 
 /// The address of the messages, from a base with or without `/v1` and slashes.

@@ -29,7 +29,7 @@ pub(super) enum Trouble {
 }
 
 impl Trouble {
-    /// Reads an error, which must not hold the address; also gives its causes in one line.
+    /// Reads an error, which must not hold the address; also gives what is at the bottom of it.
     pub(super) fn of(error: &reqwest::Error) -> (Self, String) {
         let causes = causes(error);
         let trouble = match Self::from_causes(error, &causes) {
@@ -38,7 +38,7 @@ impl Trouble {
             None if error.is_connect() || error.is_builder() => Self::Unconnected,
             None => Self::Broken,
         };
-        (trouble, causes)
+        (trouble, root(error))
     }
 
     fn from_causes(error: &(dyn Error + 'static), causes: &str) -> Option<Self> {
@@ -63,8 +63,8 @@ impl Trouble {
         }
     }
 
-    /// What happened and what to do, in words; `causes` is what the system says.
-    pub(super) fn told(self, speaker: &Speaker, causes: &str) -> String {
+    /// What happened and what to do, in words; `cause` is what the system says.
+    pub(super) fn told(self, speaker: &Speaker, cause: &str) -> String {
         let base = &speaker.base;
         let proxy = speaker.proxy.as_deref();
         let without = "NO_PROXY names the hosts that are reached without it";
@@ -74,7 +74,7 @@ impl Trouble {
                 "nothing listens at the proxy {proxy}, which {base} is asked through: is it running? {without}"
             ),
             (Self::Certificate, _) => format!(
-                "the certificate of {base} was not taken: {causes}. If your network has its own authority, name its file in SSL_CERT_FILE"
+                "the certificate of {base} was not taken: {cause}. If your network has its own authority, name its file in SSL_CERT_FILE"
             ),
             (Self::NoSuchHost, None) => {
                 format!("the host of {base} was not found: look at the base URL and the network")
@@ -87,7 +87,7 @@ impl Trouble {
                 proxy.unwrap_or("on the way")
             ),
             (Self::Proxy, _) => format!(
-                "the proxy {} did not connect to {base}: {causes}. {without}",
+                "the proxy {} did not connect to {base}: {cause}. {without}",
                 proxy.unwrap_or("on the way")
             ),
             (Self::Slow, None) => format!(
@@ -96,13 +96,13 @@ impl Trouble {
             (Self::Slow, Some(proxy)) => format!(
                 "the proxy {proxy} did not connect to {base} in time: look at both and the network; the limit is the setting connect_timeout. {without}"
             ),
-            (Self::Unconnected, None) => format!("cannot connect to {base}: {causes}"),
+            (Self::Unconnected, None) => format!("cannot connect to {base}: {cause}"),
             (Self::Unconnected, Some(proxy)) => {
-                format!("cannot connect to {base} through the proxy {proxy}: {causes}")
+                format!("cannot connect to {base} through the proxy {proxy}: {cause}")
             }
-            (Self::Broken, None) => format!("the connection to {base} broke: {causes}"),
+            (Self::Broken, None) => format!("the connection to {base} broke: {cause}"),
             (Self::Broken, Some(proxy)) => {
-                format!("the connection to {base} through the proxy {proxy} broke: {causes}")
+                format!("the connection to {base} through the proxy {proxy} broke: {cause}")
             }
         }
     }
@@ -121,6 +121,20 @@ fn causes(error: &dyn Error) -> String {
         next = cause.source();
     }
     out
+}
+
+/// The last cause, which says it without the layers above it.
+fn root(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !cause_text.is_empty() {
+            text = cause_text;
+        }
+        next = cause.source();
+    }
+    text
 }
 
 fn is_refused(error: &(dyn Error + 'static)) -> bool {
