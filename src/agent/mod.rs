@@ -241,6 +241,7 @@ impl Agent {
     async fn announce(&self) {
         let started = SessionStarted {
             session: self.session.id().to_owned(),
+            log: self.session.path().map(|path| path.display().to_string()),
             workspace: self.shared.tools.workspace().root().display().to_string(),
             model: self.shared.model.name().to_owned(),
             scripted: self.shared.model.is_scripted(),
@@ -256,6 +257,13 @@ impl Agent {
         };
         self.emit(AgentEvent::SessionStarted(Box::new(started)))
             .await;
+        for skill in self.shared.tools.broken_skills() {
+            self.notice(format!(
+                "the skill {} is left out: {}",
+                skill.name, skill.problem
+            ))
+            .await;
+        }
     }
 
     async fn emit(&self, event: AgentEvent) {
