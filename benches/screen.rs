@@ -80,6 +80,7 @@ impl Show {
         let profile = Profile::Session;
         Self {
             started: SessionStarted {
+                log: None,
                 session: "s1".to_owned(),
                 workspace: "/home/u/parser".to_owned(),
                 model: "model".to_owned(),
