@@ -281,16 +281,14 @@ async fn play(mut setup: Setup, told: Vec<(u64, Told)>, answers: Vec<Option<Deci
     events::assert_brackets(&run.events);
     events::assert_five_stages(&run.events);
     events::assert_log_tells(&run.events, &run.log());
-    let was_full = told.iter().any(|(_, told)| matches!(told, Told::LogFull));
     for log in run.logs.files().values() {
         let folded = plimsoll::session::fold(log).unwrap();
-        // A subagent that ended while there was no room has no later entry that brings its end.
-        assert!(was_full || !folded.in_turn && !folded.torn);
+        assert!(!folded.in_turn && !folded.torn);
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_that_a_model_or_a_user_does_breaks_the_session(
