@@ -231,7 +231,9 @@ mod tests {
     fn a_locale_of_other_characters_is_drawn_in_ascii() {
         let first = |values: [&str; 3]| {
             is_utf8(|name| {
-                let at = ["LC_ALL", "LC_CTYPE", "LANG"].iter().position(|known| *known == name)?;
+                let at = ["LC_ALL", "LC_CTYPE", "LANG"]
+                    .iter()
+                    .position(|known| *known == name)?;
                 Some(values[at].to_owned())
             })
         };
