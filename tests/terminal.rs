@@ -279,19 +279,20 @@ fn a_storm_of_resizes_while_a_reply_streams_ends_in_the_frame_that_belongs_there
     let server = Server::start(vec![endless()]);
     let mut terminal = place.start_in_a_shell(&server);
     streaming(&mut terminal);
-    for round in 0..40 {
-        let (width, height) =
-            [(120, 40), (41, 11), (2, 2), (200, 60), (80, 24), (10, 3)][round % 6];
+    let sizes = [(120, 40), (41, 11), (2, 2), (200, 60), (80, 24), (10, 3)];
+    // A key that comes at the moment of a resize must not wait for the next one.
+    let letters: String = ('a'..='z').cycle().take(60).collect();
+    for ((width, height), letter) in sizes.into_iter().cycle().zip(letters.chars()) {
         terminal.resize(width, height).unwrap();
+        terminal.send_str(&letter.to_string()).unwrap();
     }
     terminal.resize(80, 24).unwrap();
-    terminal.send_str("typed after it").unwrap();
     terminal
         .wait_until(|screen| {
             screen.row_text(0).starts_with(" Plimsoll ")
                 && screen.row_text(6).starts_with("─ Conversation ──")
                 && screen.contains("of a long answer")
-                && screen.row_text(22).starts_with("> typed after it")
+                && screen.row_text(22).starts_with(&format!("> {letters}"))
         })
         .unwrap();
     place.signal(Posix::TERM);

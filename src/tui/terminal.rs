@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crossterm::cursor::Show;
 use crossterm::event::{
-    DisableBracketedPaste, EnableBracketedPaste, EventStream, KeyboardEnhancementFlags,
+    DisableBracketedPaste, EnableBracketedPaste, Event, EventStream, KeyboardEnhancementFlags,
     PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
 use crossterm::style::{Print, ResetColor, force_color_output};
@@ -27,7 +27,7 @@ use futures_util::Stream;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use rustix::process::{Signal as Posix, getpgrp, kill_current_process_group};
-use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
+use rustix::termios::{OptionalActions, QueueSelector, tcflush, tcgetattr, tcgetpgrp, tcsetattr};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Sleep, sleep};
 
@@ -218,7 +218,12 @@ impl Console for Tty {
             return self.poll_away(cx);
         };
         match Pin::new(keys).poll_next(cx) {
-            Poll::Ready(Some(Ok(event))) => Poll::Ready(Input::Event(event)),
+            Poll::Ready(Some(Ok(event))) => {
+                if matches!(event, Event::Resize(..)) {
+                    wake_reader();
+                }
+                Poll::Ready(Input::Event(event))
+            }
             // The terminal is gone: what a hang-up says.
             Poll::Ready(Some(Err(_)) | None) => {
                 Poll::Ready(Input::Signal(SignalKind::hangup().as_raw_value()))
@@ -249,6 +254,16 @@ impl Console for Tty {
 /// Whether the terminal takes its keys from this process's group; without that, reading or drawing would harm the shell.
 fn foreground() -> bool {
     tcgetpgrp(io::stdin()).is_ok_and(|group| group == getpgrp())
+}
+
+/// Makes the terminal say again that keys are there, by setting its modes to what they are.
+///
+/// The reader is told only of news, and where a resize comes at the same moment it forgets the keys: they would lie there
+/// until the next one.
+fn wake_reader() {
+    if let Ok(modes) = tcgetattr(io::stdin()) {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
+    }
 }
 
 fn take_terminal() -> io::Result<()> {
