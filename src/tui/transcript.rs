@@ -5,11 +5,11 @@
 
 mod build;
 
-use crate::context::MessageId;
+use crate::context::{Limits, MessageId};
 use crate::event::StageReport;
 use crate::text::{clean, clean_line, thousands};
 
-use super::text::{cells, wrap};
+use super::text::{cells, wrap, wrap_items};
 
 /// Cells in front of an item's text: mark, space, and a label of four with its spaces.
 pub(crate) const INDENT: usize = 9;
@@ -96,6 +96,8 @@ pub(crate) struct Transcript {
     entries: Vec<Entry>,
     /// The reply that is being streamed.
     streaming: Option<usize>,
+    /// The pipeline's numbers in force.
+    limits: Option<Limits>,
     width: usize,
     /// For every entry the number of rows up to its end.
     ends: Vec<usize>,
@@ -205,10 +207,10 @@ impl Entry {
         let room = width.saturating_sub(INDENT);
         let mut rows = match &self.kind {
             Kind::User | Kind::Reply(Reply::Streaming | Reply::Whole) => {
-                wrap(clean(&self.text).trim_end(), room)
+                wrap_items(clean(&self.text).trim_end(), room)
             }
             Kind::Reply(Reply::Cut) => {
-                let mut rows = wrap(clean(&self.text).trim_end(), room);
+                let mut rows = wrap_items(clean(&self.text).trim_end(), room);
                 rows.extend(wrap("(incomplete)", room));
                 rows
             }
