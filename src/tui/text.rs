@@ -271,7 +271,7 @@ mod tests {
         );
         assert_eq!(wrap_items("- ab", 4), ["- ab"]);
         assert_eq!(wrap_items("-ab cd", 4), ["-ab", "cd"]);
-        assert_eq!(wrap_items("- abcde", 3), ["-", "abc", "de"]);
+        assert_eq!(wrap_items("- abcde", 3), ["- a", "bcd", "e"]);
     }
 
     #[test]
