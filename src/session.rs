@@ -8,6 +8,7 @@ mod fold;
 
 use std::collections::HashMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::{Timestamp, ZonedDateTime};
@@ -26,7 +27,8 @@ const ID_TRIES: u32 = 20;
 /// A session's log, open for more entries.
 ///
 /// An entry that could not be written is kept and goes out before the next one, so that a full disk that is cleared
-/// again leaves no gap.
+/// again leaves no gap. A rewrite is not: it happens with its entry or not at all. What waits is therefore no more than
+/// the messages themselves.
 pub struct Session {
     store: Arc<dyn Store>,
     name: String,
@@ -105,6 +107,12 @@ impl Session {
         &self.header.session
     }
 
+    /// Where the log can be found by a person; `None` where it is in memory only.
+    #[must_use]
+    pub fn path(&self) -> Option<PathBuf> {
+        self.store.path(&self.name)
+    }
+
     /// Begins the log of the subagent of the `task` call `id`.
     ///
     /// # Errors
@@ -141,13 +149,15 @@ impl Session {
         }))
     }
 
-    /// A stage has put `report.after` in the place of `report.before`.
+    /// A stage puts `report.after` in the place of `report.before`, if this can be written.
     ///
     /// # Errors
-    /// If the log cannot be written to; the entry goes out with the next one.
+    /// If the log cannot be written to. Then the entry is forgotten, not kept for later: nothing may be replaced without
+    /// its entry on disk, so the rewrite must not happen either.
     pub fn rewrite(&mut self, report: &StageReport) -> io::Result<()> {
+        let (state_before, pending_before) = (self.state.clone(), self.pending.len());
         let state = self.state.change_to(&report.after);
-        self.write(&Entry::Rewrite(Box::new(Rewritten {
+        let written = self.write(&Entry::Rewrite(Box::new(Rewritten {
             call: report.call,
             stage: report.stage,
             trigger: report.trigger,
@@ -157,7 +167,12 @@ impl Session {
             files: report.files.clone(),
             transcript: report.transcript.clone(),
             state,
-        })))
+        })));
+        if written.is_err() {
+            self.state = state_before;
+            self.pending.truncate(pending_before);
+        }
+        written
     }
 
     /// `name` (`toolu_01.txt`) in the folder of persisted results holds what the program wrote: also where no rewrite
@@ -217,11 +232,22 @@ impl Session {
         })
     }
 
-    fn write(&mut self, entry: &Entry) -> io::Result<()> {
-        self.pending.push_str(&line(entry)?);
+    /// Writes what the store has not taken yet, if there is any.
+    ///
+    /// # Errors
+    /// If the log still cannot be written to.
+    pub fn flush(&mut self) -> io::Result<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
         self.store.append(&self.name, &self.pending)?;
         self.pending.clear();
         Ok(())
+    }
+
+    fn write(&mut self, entry: &Entry) -> io::Result<()> {
+        self.pending.push_str(&line(entry)?);
+        self.flush()
     }
 }
 

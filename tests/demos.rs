@@ -2,6 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+#[path = "support/events.rs"]
+#[expect(
+    unreachable_pub,
+    clippy::expect_used,
+    reason = "shared with other tests"
+)]
+mod events;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -14,14 +22,15 @@ use plimsoll::demo::{self, Demo};
 use plimsoll::event::{AgentEvent, Command, Envelope, Gate, Handle, StageReport, TurnEnd};
 use plimsoll::model::scripted::{Pace, ScriptedModel};
 use plimsoll::permission::{Mode, Policy};
-use plimsoll::session::{Header, Session};
-use plimsoll::store::{FsStore, MemStore};
+use plimsoll::session::{Header, Session, fold, log_name};
+use plimsoll::store::{FsStore, MemStore, Store};
 use plimsoll::tools::{ToolSettings, Tools, Workspace};
 
 /// A demo that was played to its end. Its folder goes with it.
 struct Played {
     folder: PathBuf,
     events: Vec<Envelope>,
+    logs: Arc<MemStore>,
 }
 
 impl Drop for Played {
@@ -30,7 +39,7 @@ impl Drop for Played {
     }
 }
 
-fn start(demo: &Demo) -> Handle {
+fn start(demo: &Demo, logs: &Arc<MemStore>) -> Handle {
     let header = Header::new(
         demo.folder.display().to_string(),
         "scripted model".to_owned(),
@@ -44,7 +53,7 @@ fn start(demo: &Demo) -> Handle {
         policy: Policy::new(Mode::All, Vec::new()),
         questions: Questions::Refuse,
         store: Arc::new(FsStore::in_workspace(&demo.folder)),
-        session: Session::create(Arc::new(MemStore::new()), header).unwrap(),
+        session: Session::create(Arc::clone(logs) as Arc<dyn Store>, header).unwrap(),
         profile: demo.profile,
         limits: demo.limits.clone(),
     })
@@ -62,8 +71,9 @@ async fn play_out(demo: Demo) -> Played {
     let mut played = Played {
         folder: demo.folder.clone(),
         events: Vec::new(),
+        logs: Arc::default(),
     };
-    let mut handle = start(&demo);
+    let mut handle = start(&demo, &played.logs);
     for gate in demo.gates {
         if let Some(limits) = gate.limits {
             let reason = "the demo's gate".to_owned();
@@ -91,6 +101,8 @@ async fn play_out(demo: Demo) -> Played {
 impl Played {
     /// Every turn ends well, no tool and no stage fails, nothing is asked, and every file that a report names is there.
     fn check_what_always_holds(&self) {
+        events::assert_brackets(&self.events);
+        events::assert_five_stages(&self.events);
         for envelope in &self.events {
             match &envelope.event {
                 AgentEvent::TurnFinished { end, error, .. } => {
@@ -554,4 +566,24 @@ async fn a_demo_is_the_same_every_time() {
     let (first, second) = (play("tour").await, play("tour").await);
     assert_eq!(first.stages(), second.stages());
     assert_eq!(first.answers(), second.answers());
+}
+
+/// The log of the main agent.
+fn log_of(played: &Played) -> String {
+    let AgentEvent::SessionStarted(started) = &played.events[0].event else {
+        panic!("no session")
+    };
+    played.logs.read(&log_name(&started.session)).unwrap()
+}
+
+#[tokio::test]
+async fn the_log_of_a_demo_cut_behind_any_entry_is_the_session_of_that_moment() {
+    for demo in demo::list().unwrap() {
+        let played = play(demo.name).await;
+        events::assert_log_tells(&played.events, &log_of(&played));
+        for log in played.logs.files().values() {
+            let folded = fold(log).unwrap();
+            assert!(!folded.in_turn && !folded.torn, "subagents' logs too");
+        }
+    }
 }

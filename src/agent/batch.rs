@@ -8,12 +8,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::event::{AgentEvent, Decision};
-use crate::message::ContentBlock;
+use crate::message::{BlockKind, ContentBlock};
 use crate::permission::{Rule, Verdict};
 use crate::tools::{ToolCall, ToolOutput};
 
 use super::call::{Call, Reply};
-use super::{Agent, Questions};
+use super::{Agent, Questions, Remember};
 
 /// What the model is told of its `compact` call; from the contract.
 const COMPACT_ANSWER: &str = "[Compaction requested. This completed turn will be summarized.]";
@@ -45,9 +45,9 @@ impl Agent {
                 at += tasks;
             } else {
                 let call = &reply.calls[at];
-                results.push(self.answer(call, cancel).await);
-                compact |=
-                    call.name == "compact" && call.broken.is_none() && !cancel.is_cancelled();
+                let result = self.answer(call, cancel).await;
+                compact |= call.name == "compact" && !is_error(&result);
+                results.push(result);
                 at += 1;
             }
         }
@@ -79,11 +79,8 @@ impl Agent {
     /// The result of one call, and what follows from it for the agent's own state.
     async fn answer(&mut self, call: &Call, cancel: &CancellationToken) -> ContentBlock {
         let result = self.whole_answer(call, cancel).await;
-        let failed = matches!(
-            result.kind(),
-            crate::message::BlockKind::ToolResult { is_error: true, .. }
-        );
-        if !failed && let Ok(ToolCall::TodoWrite(write)) = ToolCall::parse(&call.name, &call.input)
+        if !is_error(&result)
+            && let Ok(ToolCall::TodoWrite(write)) = ToolCall::parse(&call.name, &call.input)
         {
             self.rounds_without_todos = 0;
             self.todos.clone_from(&write.todos);
@@ -119,20 +116,43 @@ impl Agent {
         }
     }
 
+    /// What the policy says to a call.
+    fn judge(&self, parsed: &ToolCall) -> Verdict {
+        let shared = &self.shared;
+        let policy = shared.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        policy.judge(parsed, shared.tools.workspace())
+    }
+
     /// What the policy, or the user, says to a call.
     async fn permit(&self, call: &Call, parsed: &ToolCall, cancel: &CancellationToken) -> Permit {
-        let shared = &self.shared;
-        let verdict = {
-            let policy = shared.policy.lock().unwrap_or_else(PoisonError::into_inner);
-            policy.judge(parsed, shared.tools.workspace())
-        };
-        let reason = match verdict {
+        let reason = match self.judge(parsed) {
             Verdict::Allow => return Permit::Granted,
             Verdict::Deny { reason } => return Permit::Refused(format!("refused: {reason}")),
             Verdict::Ask { reason } => reason,
         };
-        let Questions::Ask(remember) = &shared.questions else {
-            return Permit::Refused(format!("refused: {reason}, and nobody can be asked here"));
+        match &self.shared.questions {
+            Questions::Ask(remember) => self.question(call, parsed, cancel, remember).await,
+            Questions::Refuse => {
+                Permit::Refused(format!("refused: {reason}, and nobody can be asked here"))
+            }
+        }
+    }
+
+    /// Asks the user, once every earlier question is answered.
+    async fn question(
+        &self,
+        call: &Call,
+        parsed: &ToolCall,
+        cancel: &CancellationToken,
+        remember: &Remember,
+    ) -> Permit {
+        let controls = &self.shared.controls;
+        let Some(_floor) = controls.floor(cancel).await else {
+            return Permit::Refused(format!("not run: {INTERRUPTED}"));
+        };
+        // The answer to the question before may have been a rule that holds for this one too.
+        let Verdict::Ask { reason } = self.judge(parsed) else {
+            return Permit::Granted;
         };
         let asked = self.emit(AgentEvent::PermissionAsked {
             id: call.id.clone(),
@@ -140,7 +160,7 @@ impl Agent {
             input: call.input.clone(),
             reason,
         });
-        let decision = shared.controls.ask(&call.id, cancel, asked).await;
+        let decision = controls.ask(&call.id, cancel, asked).await;
         let given = decision.clone().unwrap_or(Decision::Deny {
             reason: Some(INTERRUPTED.to_owned()),
         });
@@ -152,18 +172,7 @@ impl Agent {
         match decision {
             Some(Decision::Allow) => Permit::Granted,
             Some(Decision::AllowAlways) => {
-                if let Some(rule) = Rule::for_call(parsed) {
-                    let kept = remember(&rule);
-                    shared
-                        .policy
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .add(rule);
-                    if let Err(error) = kept {
-                        self.notice(format!("the rule holds for this session only: {error:#}"))
-                            .await;
-                    }
-                }
+                self.remember(parsed, remember).await;
                 Permit::Granted
             }
             Some(Decision::Deny {
@@ -173,6 +182,23 @@ impl Agent {
                 Permit::Refused("refused by the user".to_owned())
             }
             None => Permit::Refused(format!("not run: {INTERRUPTED}")),
+        }
+    }
+
+    /// Adds the rule that allows a call like this one from now on.
+    async fn remember(&self, parsed: &ToolCall, remember: &Remember) {
+        let Some(rule) = Rule::for_call(parsed) else {
+            return;
+        };
+        let kept = remember(&rule);
+        self.shared
+            .policy
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .add(rule);
+        if let Err(error) = kept {
+            self.notice(format!("the rule holds for this session only: {error:#}"))
+                .await;
         }
     }
 
@@ -221,6 +247,15 @@ impl Agent {
         .await
     }
 
+    /// Answers calls of which none is run.
+    pub(super) async fn refuse_all(&mut self, calls: &[Call], why: &str) {
+        let mut results = Vec::new();
+        for call in calls {
+            results.push(self.refuse(call, why).await);
+        }
+        self.store_results(results).await;
+    }
+
     async fn finished(&self, call: &Call, output: ToolOutput, duration_ms: u64) -> ContentBlock {
         let result = if output.is_error {
             ContentBlock::tool_error(call.id.clone(), output.text.clone())
@@ -236,6 +271,10 @@ impl Agent {
         .await;
         result
     }
+}
+
+fn is_error(result: &ContentBlock) -> bool {
+    matches!(result.kind(), BlockKind::ToolResult { is_error: true, .. })
 }
 
 fn is_task(call: &Call) -> bool {

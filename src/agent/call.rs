@@ -2,7 +2,7 @@
 //! says that the prompt is too long.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
@@ -12,8 +12,8 @@ use crate::event::AgentEvent;
 use crate::message::{BlockKind, ContentBlock, StopReason, Usage};
 use crate::model::{Delta, ModelError, Request};
 
-use super::Agent;
 use super::turn::Ending;
+use super::{Agent, Shared};
 
 /// A reply as it goes into the history.
 pub(super) struct Reply {
@@ -50,6 +50,8 @@ enum StreamEnd {
 
 /// A share of a window that is left free: characters per token are an average.
 const WINDOW_MARGIN: f64 = 0.9;
+/// Where no server has counted yet: that of code and English prose.
+const CHARS_PER_TOKEN: f64 = 3.5;
 
 impl Agent {
     /// Asks the model for a reply. A call that was cut or stopped leaves what is complete in the history, answered.
@@ -168,7 +170,7 @@ impl Agent {
     }
 
     /// A reply in the form in which it is stored.
-    fn reply(&mut self, arrived: Arrived, stop_reason: StopReason) -> Reply {
+    fn reply(&self, arrived: Arrived, stop_reason: StopReason) -> Reply {
         let mut reply = Reply {
             blocks: Vec::new(),
             calls: Vec::new(),
@@ -178,7 +180,7 @@ impl Agent {
             match block.kind() {
                 BlockKind::Text(text) if text.trim().is_empty() => {}
                 BlockKind::ToolUse { id, name, input } => {
-                    let unique = unique_id(id, &self.ids);
+                    let unique = self.shared.own_id(id);
                     let call = Call {
                         id: unique.clone(),
                         name: name.to_owned(),
@@ -191,7 +193,6 @@ impl Agent {
                         block.with_field("id", unique.clone())
                     });
                     reply.calls.push(call);
-                    self.ids.insert(unique);
                 }
                 BlockKind::Text(_)
                 | BlockKind::ToolResult { .. }
@@ -215,11 +216,7 @@ impl Agent {
         }
         let reply = self.reply(arrived, StopReason::Other("cut".to_owned()));
         self.store_reply(&reply).await;
-        let mut results = Vec::new();
-        for call in &reply.calls {
-            results.push(self.refuse(call, answer).await);
-        }
-        self.store_results(results).await;
+        self.refuse_all(&reply.calls, answer).await;
     }
 
     /// Whether a rejection means that the prompt is too long; one that says nothing does where the load makes it likely.
@@ -251,8 +248,8 @@ impl Agent {
         let per_token = tokens
             .filter(|&tokens| tokens > 0)
             .map(|tokens| sent as f64 / tokens as f64)
-            .or_else(|| self.measured.chars_per_token());
-        let Some(per_token) = per_token else { return };
+            .or_else(|| self.measured.chars_per_token())
+            .unwrap_or_else(|| CHARS_PER_TOKEN.min(sent as f64 / window.max(1) as f64));
         let limit = limit_of_window(window, per_token).saturating_sub(overhead);
         if limit > 0 && limit < self.limits.context_limit {
             let limits = Limits {
@@ -300,6 +297,17 @@ fn same_messages(history: &History, before: &[Arc<crate::message::Message>]) -> 
             .messages()
             .zip(before)
             .all(|(now, then)| Arc::ptr_eq(now, then))
+}
+
+impl Shared {
+    /// `id` in a form that no call of the session has, subagents' included: questions, events and files are told apart by
+    /// it.
+    fn own_id(&self, id: &str) -> String {
+        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let unique = unique_id(id, &ids);
+        ids.insert(unique.clone());
+        unique
+    }
 }
 
 /// `id` with only characters that every server takes, and with a number behind it where it was used before.

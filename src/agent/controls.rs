@@ -20,8 +20,17 @@ pub(super) struct Controls {
     waiting: Mutex<Option<Waiting>>,
     /// Held while a question is open: further ones queue behind it, in their order.
     asking: tokio::sync::Mutex<()>,
-    /// Numbers to take from the next call on, and why.
-    limits: Mutex<Option<(Limits, String)>>,
+    /// Numbers to take from the next call on.
+    limits: Mutex<Left>,
+}
+
+/// Numbers that were left for whoever runs: the main agent and each subagent take them once.
+#[derive(Default)]
+struct Left {
+    /// How often numbers were left.
+    version: u64,
+    /// The last ones, and why.
+    numbers: Option<(Limits, String)>,
 }
 
 struct Waiting {
@@ -58,18 +67,26 @@ impl Controls {
         }
     }
 
-    /// Opens a question once every earlier one is answered; `asked` tells the user. `None` if the turn was stopped.
+    /// The right to ask, once every earlier question is answered; `None` if the turn was stopped.
+    pub(super) async fn floor(
+        &self,
+        cancel: &CancellationToken,
+    ) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            floor = self.asking.lock() => Some(floor),
+        }
+    }
+
+    /// Opens a question, for which the caller holds the [`floor`](Self::floor); `asked` tells the user. `None` if the turn
+    /// was stopped.
     pub(super) async fn ask(
         &self,
         id: &str,
         cancel: &CancellationToken,
         asked: impl Future<Output = ()>,
     ) -> Option<Decision> {
-        let _turn = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return None,
-            turn = self.asking.lock() => turn,
-        };
         let (answer, answered) = oneshot::channel();
         *lock(&self.waiting) = Some(Waiting {
             id: id.to_owned(),
@@ -87,11 +104,18 @@ impl Controls {
 
     /// Leaves numbers for the turn that runs.
     pub(super) fn leave_limits(&self, limits: Limits, reason: String) {
-        *lock(&self.limits) = Some((limits, reason));
+        let mut left = lock(&self.limits);
+        left.version += 1;
+        left.numbers = Some((limits, reason));
     }
 
-    /// Takes the numbers that were left, once.
-    pub(super) fn take_limits(&self) -> Option<(Limits, String)> {
-        lock(&self.limits).take()
+    /// The numbers that were left since the version `seen`, which becomes the newest.
+    pub(super) fn limits_since(&self, seen: &mut u64) -> Option<(Limits, String)> {
+        let left = lock(&self.limits);
+        if left.version == *seen {
+            return None;
+        }
+        *seen = left.version;
+        left.numbers.clone()
     }
 }

@@ -13,6 +13,7 @@ mod task;
 mod turn;
 
 use std::collections::{HashSet, VecDeque};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
@@ -74,6 +75,8 @@ struct Shared {
     controls: Controls,
     system: Arc<str>,
     profile: Profile,
+    /// Every id of a call so far, subagents' included: a server may use one twice, the session may not.
+    ids: Mutex<HashSet<String>>,
 }
 
 /// One agent's own: its context, and everything that is kept beside it.
@@ -96,8 +99,8 @@ struct Agent {
     max_calls: Option<u64>,
     /// Transcripts written so far.
     transcripts: usize,
-    /// Every id of a call so far: a server may use one twice, the conversation may not.
-    ids: HashSet<String>,
+    /// The newest numbers that were left while something ran, and are taken.
+    limits_seen: u64,
     /// Characters sent and tokens reported for them, where the server reports any.
     measured: turn::Measured,
     /// Tokens used since the turn began.
@@ -135,6 +138,7 @@ impl Agent {
             controls: Controls::default(),
             system,
             profile: config.profile,
+            ids: Mutex::default(),
         };
         Self::with(
             Arc::new(shared),
@@ -161,7 +165,7 @@ impl Agent {
             calls: 0,
             max_calls: None,
             transcripts: 0,
-            ids: HashSet::new(),
+            limits_seen: 0,
             measured: turn::Measured::default(),
             spent: Mutex::default(),
             log_error: None,
@@ -171,7 +175,6 @@ impl Agent {
     /// The command loop: starts work, and while it runs listens on.
     async fn serve(mut self, mut commands: mpsc::Receiver<Command>) {
         self.announce().await;
-        let shared = Arc::clone(&self.shared);
         let mut queue = VecDeque::new();
         loop {
             let work = match queue.pop_front() {
@@ -187,37 +190,49 @@ impl Agent {
                     Some(Command::Shutdown) | None => return,
                 },
             };
-            let cancel = shared.controls.begin();
-            let run = async {
-                match work {
-                    Work::Prompt(request) => {
-                        self.turn(request, &cancel).await;
-                    }
-                    Work::Compact => self.compact(Trigger::Command, &cancel).await,
-                }
-            };
-            tokio::pin!(run);
-            let mut ending = false;
-            loop {
-                tokio::select! {
-                    // Commands first: a stop must get through while events wait for a slow screen.
-                    biased;
-                    command = commands.recv(), if !ending => match command {
-                        Some(Command::Prompt(text)) => queue.push_back(Work::Prompt(text)),
-                        Some(Command::Compact) => queue.push_back(Work::Compact),
-                        Some(Command::SetLimits { limits, reason }) => shared.controls.leave_limits(limits, reason),
-                        Some(Command::Decide { id, decision }) => shared.controls.decide(&id, decision),
-                        Some(Command::Interrupt) => shared.controls.interrupt(),
-                        Some(Command::Shutdown) | None => {
-                            shared.controls.interrupt();
-                            ending = true;
-                        }
-                    },
-                    () = &mut run => break,
-                }
-            }
-            if ending {
+            if self.work(work, &mut commands, &mut queue).await.is_break() {
                 return;
+            }
+            // Numbers that came after the last call; a later change must not be undone by them.
+            self.take_limits().await;
+        }
+    }
+
+    /// Does `work`, and listens on meanwhile; breaks where the session is to end.
+    async fn work(
+        &mut self,
+        work: Work,
+        commands: &mut mpsc::Receiver<Command>,
+        queue: &mut VecDeque<Work>,
+    ) -> ControlFlow<()> {
+        let shared = Arc::clone(&self.shared);
+        let cancel = shared.controls.begin();
+        let run = async {
+            match work {
+                Work::Prompt(request) => {
+                    self.turn(request, &cancel).await;
+                }
+                Work::Compact => self.compact(Trigger::Command, &cancel).await,
+            }
+        };
+        tokio::pin!(run);
+        let mut flow = ControlFlow::Continue(());
+        loop {
+            tokio::select! {
+                // Commands first: a stop must get through while events wait for a slow screen.
+                biased;
+                command = commands.recv(), if flow.is_continue() => match command {
+                    Some(Command::Prompt(text)) => queue.push_back(Work::Prompt(text)),
+                    Some(Command::Compact) => queue.push_back(Work::Compact),
+                    Some(Command::SetLimits { limits, reason }) => shared.controls.leave_limits(limits, reason),
+                    Some(Command::Decide { id, decision }) => shared.controls.decide(&id, decision),
+                    Some(Command::Interrupt) => shared.controls.interrupt(),
+                    Some(Command::Shutdown) | None => {
+                        shared.controls.interrupt();
+                        flow = ControlFlow::Break(());
+                    }
+                },
+                () = &mut run => return flow,
             }
         }
     }
@@ -226,6 +241,7 @@ impl Agent {
     async fn announce(&self) {
         let started = SessionStarted {
             session: self.session.id().to_owned(),
+            log: self.session.path().map(|path| path.display().to_string()),
             workspace: self.shared.tools.workspace().root().display().to_string(),
             model: self.shared.model.name().to_owned(),
             scripted: self.shared.model.is_scripted(),
@@ -241,6 +257,13 @@ impl Agent {
         };
         self.emit(AgentEvent::SessionStarted(Box::new(started)))
             .await;
+        for skill in self.shared.tools.broken_skills() {
+            self.notice(format!(
+                "the skill {} is left out: {}",
+                skill.name, skill.problem
+            ))
+            .await;
+        }
     }
 
     async fn emit(&self, event: AgentEvent) {
@@ -249,6 +272,14 @@ impl Agent {
 
     async fn notice(&self, text: impl Into<String>) {
         self.emit(AgentEvent::Notice { text: text.into() }).await;
+    }
+
+    /// Takes the numbers that were left while something ran.
+    async fn take_limits(&mut self) {
+        let left = self.shared.controls.limits_since(&mut self.limits_seen);
+        if let Some((limits, reason)) = left {
+            self.set_limits(limits, reason).await;
+        }
     }
 
     /// Takes other numbers, and says so.

@@ -15,9 +15,12 @@ use crate::context::{
 use crate::event::{AgentEvent, SkippedBy, StageReport, StageSkipped};
 
 use super::Agent;
+use crate::text::thousands;
 
 /// Where transcripts live, relative to the workspace.
 const TRANSCRIPTS: &str = ".transcripts/";
+/// Why a summary that the user stopped failed.
+pub(super) const STOPPED: &str = "stopped by the user";
 
 /// What a rewrite is reported with.
 pub(super) struct Made {
@@ -30,25 +33,24 @@ pub(super) struct Made {
 }
 
 /// What became of the files of a rewrite.
+#[derive(Default)]
 struct Saving {
-    /// Files written or used again, relative to the workspace.
+    /// Files written, relative to the workspace.
     files: Vec<String>,
-    /// Why a result could not be saved, the first one's.
+    /// How many results could not be saved.
+    refused: usize,
+    /// Why the first of them could not.
     error: Option<String>,
 }
 
 impl Agent {
-    /// The five stages before a model call, in their order.
+    /// The five stages before a model call, in their order. Each says what it did or why not, also where the turn is
+    /// stopped meanwhile: only a summary is worth stopping.
     pub(super) async fn pipeline(&mut self, cancel: &CancellationToken) {
-        if let Some((limits, reason)) = self.shared.controls.take_limits() {
-            self.set_limits(limits, reason).await;
-        }
+        self.take_limits().await;
         // What could not be saved is tried again at every run: a full disk may have room by now.
         self.saved.refused.clear();
         for stage in Stage::PIPELINE {
-            if cancel.is_cancelled() {
-                return;
-            }
             self.run_stage(stage, cancel).await;
         }
     }
@@ -69,12 +71,13 @@ impl Agent {
         match outcome {
             Outcome::Skipped(skip) => match saving.error {
                 Some(error) => {
-                    self.failed(stage, format!("not saved: {error}; kept whole"))
+                    self.failed(stage, 0, format!("not saved: {error}; kept whole"))
                         .await;
                 }
                 None => self.skipped(stage, skip).await,
             },
             Outcome::Rewritten(rewrite) => {
+                self.say_refused(&saving).await;
                 let made = Made {
                     stage,
                     trigger: Trigger::Pipeline,
@@ -84,6 +87,9 @@ impl Agent {
                     unread_lost: 0,
                 };
                 self.swap(rewrite, made, saving.files).await;
+            }
+            Outcome::NeedsSummary(_) if cancel.is_cancelled() => {
+                self.failed(stage, 0, STOPPED.to_owned()).await;
             }
             Outcome::NeedsSummary(plan) => self.carry_out(plan, Vec::new(), cancel).await,
         }
@@ -115,25 +121,21 @@ impl Agent {
             size,
         })
         .await;
-        let transcript = match self.write_transcript() {
+        let transcript = match self.write_down().await {
             Ok(name) => name,
-            Err(error) => {
-                let error =
-                    format!("the transcript could not be written: {error}; nothing was replaced");
-                return self.failed(plan.stage, error).await;
-            }
+            Err(error) => return self.failed(plan.stage, 0, error).await,
         };
         let (summary, api_calls) = self.summarise(&plan, cancel).await;
         let summary = match summary {
             Ok(summary) => summary,
-            Err(error) => return self.summary_failed(plan.stage, error).await,
+            Err(error) => return self.summary_failed(plan.stage, api_calls, error).await,
         };
         let rewrite = rebuild(&self.history, &plan, &summary);
         let after = rewrite.history.size();
         if plan.trigger == Trigger::Pipeline && after >= size {
             let error =
                 format!("the summary is no shorter than what it would replace ({size} → {after})");
-            return self.summary_failed(plan.stage, error).await;
+            return self.summary_failed(plan.stage, api_calls, error).await;
         }
         let made = Made {
             stage: plan.stage,
@@ -145,8 +147,12 @@ impl Agent {
         };
         if self.swap(rewrite, made, files).await {
             match plan.trigger {
-                Trigger::Pipeline => self.pause.compacted(after, &self.limits),
-                Trigger::Tool | Trigger::Command | Trigger::PromptTooLong => self.pause.reset(),
+                Trigger::Tool | Trigger::Command => self.pause.reset(),
+                // The provider asked, nobody by hand: what is paused stays so.
+                Trigger::PromptTooLong if self.pause.reason(&self.limits).is_some() => {}
+                Trigger::Pipeline | Trigger::PromptTooLong => {
+                    self.pause.compacted(after, &self.limits);
+                }
             }
             self.log_pause().await;
             if self.pause.still_over > 0 && self.pause.reason(&self.limits).is_some() {
@@ -155,10 +161,10 @@ impl Agent {
         }
     }
 
-    async fn summary_failed(&mut self, stage: Stage, error: String) {
+    async fn summary_failed(&mut self, stage: Stage, api_calls: u32, error: String) {
         self.pause.failed();
         self.log_pause().await;
-        self.failed(stage, error).await;
+        self.failed(stage, api_calls, error).await;
     }
 
     async fn log_pause(&mut self) {
@@ -166,16 +172,29 @@ impl Agent {
         self.logged(logged).await;
     }
 
+    /// What must be on disk before the history may be replaced: the session log so far, and the transcript, whose name this
+    /// gives. Comes before the summary, so that no call is paid for in vain.
+    async fn write_down(&mut self) -> Result<String, String> {
+        let logged = self.session.flush();
+        self.logged(logged).await;
+        if let Some(error) = &self.log_error {
+            return Err(format!(
+                "the session log cannot be written: {error}; nothing was replaced"
+            ));
+        }
+        self.write_transcript().map_err(|error| {
+            format!("the transcript could not be written: {error}; nothing was replaced")
+        })
+    }
+
     /// Writes the files that a plan for a recovery needs; the plan whose files are all there.
     pub(super) async fn plan_recovery(&mut self) -> Result<(SummaryPlan, Vec<String>), Skip> {
-        let mut saving = Saving {
-            files: Vec::new(),
-            error: None,
-        };
+        let mut saving = Saving::default();
         loop {
             let plan = plan_recovery(&self.input())?;
             let saves = plan.kept.as_ref().map_or(&[][..], |kept| &kept.saves);
             if self.save_all(saves, &mut saving).await {
+                self.say_refused(&saving).await;
                 return Ok((plan, saving.files));
             }
         }
@@ -184,10 +203,7 @@ impl Agent {
     /// Plans and writes files until all of a plan's files are on disk; a plan changes where a name turns out to be taken,
     /// or a file cannot be written.
     async fn save_files(&mut self, plan: impl Fn(&Self) -> Outcome) -> (Outcome, Saving) {
-        let mut saving = Saving {
-            files: Vec::new(),
-            error: None,
-        };
+        let mut saving = Saving::default();
         loop {
             let outcome = plan(self);
             let Outcome::Rewritten(rewrite) = &outcome else {
@@ -224,16 +240,25 @@ impl Agent {
                 false
             }
             Err(error) => {
-                let error = format!("{path}: {error}");
-                self.notice(format!(
-                    "a result stays whole, its file could not be written: {error}"
-                ))
-                .await;
                 self.saved.refused.insert(save.result);
-                saving.error.get_or_insert(error);
+                saving.refused += 1;
+                saving
+                    .error
+                    .get_or_insert_with(|| format!("{path}: {error}"));
                 false
             }
         }
+    }
+
+    /// Says which results a stage that changed something else could not save: once a run, however many there are.
+    async fn say_refused(&self, saving: &Saving) {
+        let Some(error) = &saving.error else { return };
+        let what = match saving.refused {
+            1 => "a result stays whole, its file".to_owned(),
+            n => format!("{} results stay whole, their files", thousands(n)),
+        };
+        self.notice(format!("{what} could not be written: {error}"))
+            .await;
     }
 
     /// Writes the whole history, one JSON message a line, under a name of its own.
@@ -283,7 +308,7 @@ impl Agent {
         self.logged(logged).await;
         if let Some(error) = &self.log_error {
             let error = format!("the session log cannot be written: {error}; nothing was replaced");
-            self.failed(made.stage, error).await;
+            self.failed(made.stage, made.api_calls, error).await;
             return false;
         }
         self.history = after;
@@ -305,11 +330,12 @@ impl Agent {
         .await;
     }
 
-    async fn failed(&self, stage: Stage, error: String) {
+    async fn failed(&self, stage: Stage, api_calls: u32, error: String) {
         self.emit(AgentEvent::StageFailed {
             call: self.calls + 1,
             stage,
             error,
+            api_calls,
         })
         .await;
     }

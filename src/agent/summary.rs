@@ -11,6 +11,7 @@ use crate::message::{BlockKind, ContentBlock, Message, StopReason};
 use crate::model::{Delta, ModelError, Purpose, Request};
 
 use super::Agent;
+use super::stage::STOPPED;
 
 const SUMMARIZE: &str = include_str!("../../assets/summarize.md");
 /// How often the input is halved where the provider finds even the summary's request too long.
@@ -57,7 +58,7 @@ impl Agent {
         loop {
             let delta = tokio::select! {
                 biased;
-                () = cancel.cancelled() => return Answer::Failed("stopped by the user".to_owned()),
+                () = cancel.cancelled() => return Answer::Failed(STOPPED.to_owned()),
                 delta = stream.next() => delta,
             };
             match delta {

@@ -49,6 +49,7 @@ impl Agent {
             .filter(|spec| spec["name"] != "task")
             .cloned()
             .collect();
+        child.limits_seen = self.limits_seen;
         child.purpose = Purpose::Task(id.to_owned());
         child.max_calls = Some(MAX_CALLS);
         let (ending, used) = child.turn(prompt.to_owned(), cancel).await;
@@ -61,6 +62,10 @@ impl Agent {
         let answer = self.last_text();
         let why = ending.error.unwrap_or_default();
         match ending.end {
+            TurnEnd::Done if answer.is_empty() => ToolOutput {
+                text: "(the subagent ended without an answer)".to_owned(),
+                is_error: false,
+            },
             TurnEnd::Done => ToolOutput {
                 text: bounded(&answer),
                 is_error: false,
@@ -70,11 +75,11 @@ impl Agent {
                 is_error: true,
             },
             TurnEnd::MaxTokens | TurnEnd::Failed if answer.is_empty() => ToolOutput {
-                text: why,
+                text: bounded(&why),
                 is_error: true,
             },
             TurnEnd::MaxTokens | TurnEnd::Failed => ToolOutput {
-                text: format!("{why}\n\nWhat it had found by then:\n{}", bounded(&answer)),
+                text: bounded(&format!("{why}\n\nWhat it had found by then:\n{answer}")),
                 is_error: true,
             },
         }

@@ -152,6 +152,9 @@ impl Agent {
             if self.max_calls.is_some_and(|max| self.calls >= max) {
                 return Ending::failed(format!("stopped after {} model calls", self.calls));
             }
+            if cancel.is_cancelled() {
+                return Ending::interrupted();
+            }
             self.pipeline(cancel).await;
             if cancel.is_cancelled() {
                 return Ending::interrupted();
@@ -163,6 +166,11 @@ impl Agent {
             let stop_reason = reply.stop_reason.clone();
             let has_calls = !reply.calls.is_empty();
             self.store_reply(&reply).await;
+            if has_calls && stop_reason == StopReason::Refusal {
+                self.refuse_all(&reply.calls, "not run: the model declined to go on")
+                    .await;
+                return Self::ending(&stop_reason, &reply);
+            }
             if has_calls {
                 let compact = self.batch(&reply, cancel).await;
                 if cancel.is_cancelled() {

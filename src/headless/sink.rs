@@ -1,5 +1,6 @@
 //! Where events go without a screen: JSON lines, or the reply's text with a line on standard error for what happens.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use super::json_line;
@@ -41,7 +42,8 @@ impl Sink for JsonLines<'_> {
     }
 
     fn say(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.err, "{}", clean(text))
+        aside(self.err, format_args!("{}", clean(text)));
+        Ok(())
     }
 }
 
@@ -90,15 +92,21 @@ impl Sink for Text<'_> {
             self.replies(&envelope.event)?;
         }
         let indent = if envelope.task.is_some() { "  " } else { "" };
-        match progress(&envelope.event) {
-            Some(line) => writeln!(self.err, "{indent}{}", clean_line(&line)),
-            None => Ok(()),
+        if let Some(line) = progress(&envelope.event) {
+            aside(self.err, format_args!("{indent}{}", clean_line(&line)));
         }
+        Ok(())
     }
 
     fn say(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.err, "\n{}", clean(text))
+        aside(self.err, format_args!("\n{}", clean(text)));
+        Ok(())
     }
+}
+
+/// A line for whoever watches. That nobody does (`2>` a pipe that was closed) must not cost the reply.
+fn aside(err: &mut dyn Write, line: fmt::Arguments<'_>) {
+    let _ = writeln!(err, "{line}");
 }
 
 /// What happens, in one line; `None` where it is not worth one.

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::parse::{Recording, ReplayError};
 use crate::context::{
-    Guards, History, Input, Kind, Limits, Outcome, Parts, Pause, Profile, Saved, Stage, Touched,
-    apply, kept_messages, unread,
+    Guards, History, Input, Kind, Limits, Outcome, Parts, Pause, Profile, RESULTS_DIR, Saved,
+    Stage, Touched, apply, kept_messages, unread,
 };
 use crate::message::Message;
 use crate::text::thousands;
@@ -194,14 +194,17 @@ impl Run<'_> {
 /// What a stage did, in the words of the screen.
 fn fired_text(stage: Stage, before: &History, after: &History, touched: &[Touched]) -> String {
     match stage {
-        Stage::ToolResultBudget => format!("{} saved to disk", thousands(touched.len())),
+        Stage::ToolResultBudget => format!("{} saved to disk", counted(touched.len(), "result")),
         Stage::SnipCompact => {
             let so_far: usize = after.markers.values().sum();
             let out = so_far.saturating_sub(before.markers.values().sum());
-            format!("{} out, {} so far", counted(out, "msg"), thousands(so_far))
+            match counted(out, "message") {
+                out_now if out == so_far => format!("{out_now} out"),
+                out_now => format!("{out_now} out, {} so far", thousands(so_far)),
+            }
         }
         Stage::MicroCompact => format!("{} → placeholder", counted(touched.len(), "result")),
-        Stage::FitResults => format!("{} unread → preview", thousands(touched.len())),
+        Stage::FitResults => format!("{} → preview", counted(touched.len(), "unread result")),
         Stage::CompactHistory | Stage::ReactiveCompact => String::new(),
     }
 }
@@ -226,17 +229,18 @@ impl Report {
         let before = self.stages.first().map_or(0, |line| line.size_before);
         let messages = self.stages.first().map_or(0, |line| line.messages_before);
         let after = self.parts.total();
-        let limit = self.limits.context_limit;
+        writeln!(
+            out,
+            "before: {} in {}; the limit is {}\n",
+            counted(before, "character"),
+            counted(messages, "message"),
+            thousands(self.limits.context_limit)
+        )?;
         for line in &self.stages {
-            writeln!(
-                out,
-                "{:<10} {} {:>11}  {}{}",
-                label(line.stage),
-                if line.fired { '●' } else { '○' },
-                freed(line.size_before, line.size_after, line.fired),
-                line.reason,
-                kept_text(&line.guards)
-            )?;
+            let lamp = if line.fired { '●' } else { '○' };
+            let reason = format!("{}{}", line.reason, kept_text(&line.guards));
+            let sizes = (line.size_before, line.size_after);
+            write_stage(out, (line.stage, lamp), sizes, &reason)?;
         }
         let lamp = if self.compact_history { '▲' } else { '○' };
         let kept = match self.kept {
@@ -245,60 +249,82 @@ impl Report {
             }
             _ => String::new(),
         };
+        let reason = format!("{}{kept}", self.history);
+        write_stage(out, (Stage::CompactHistory, lamp), (after, after), &reason)?;
         writeln!(
             out,
-            "{:<10} {lamp} {:>11}  {}{kept}",
-            label(Stage::CompactHistory),
-            "—",
-            self.history
-        )?;
-        writeln!(
-            out,
-            "{:<10}   {:>11}  {} → {} of {} ({} → {}, {})",
-            "all",
-            freed(before, after, true),
-            thousands(before),
-            thousands(after),
-            thousands(limit),
-            thousands(messages),
+            "\nafter: {} ({}) in {}, {}: {} the limit",
+            counted(after, "character"),
+            difference(before, after),
             counted(self.messages.len(), "message"),
-            counted(self.unread, "unread result")
+            counted(self.unread, "unread result"),
+            if self.over_limit { "over" } else { "within" }
         )?;
-        for (name, text) in &self.files {
-            let chars = thousands(text.chars().count());
-            writeln!(out, "{:<10}   {chars:>11}  {name}", "file")?;
-        }
         let parts: Vec<String> = Kind::ALL
             .into_iter()
-            .map(|kind| format!("{} {}", kind.letter(), thousands(self.parts.get(kind))))
+            .filter(|kind| self.parts.get(*kind) > 0)
+            .map(|kind| format!("{} {}", word(kind), thousands(self.parts.get(kind))))
             .collect();
+        writeln!(out, "holds: {}", parts.join(" · "))?;
+        for (name, text) in &self.files {
+            let chars = counted(text.chars().count(), "character");
+            writeln!(out, "would write: {RESULTS_DIR}{name}, {chars}")?;
+        }
         writeln!(
             out,
-            "{:<10}   {:>11}  {}",
-            "load",
-            thousands(after),
-            parts.join("  ")
+            "\n● changed something   ○ did not, and why   ▲ would ask a model"
         )
     }
 }
 
-fn label(stage: Stage) -> &'static str {
+/// A stage with its lamp, the size after it, what that changed, and what it did or why not.
+fn write_stage(
+    out: &mut String,
+    (stage, lamp): (Stage, char),
+    (before, after): (usize, usize),
+    reason: &str,
+) -> std::fmt::Result {
+    let (number, name, size) = (number(stage), stage.name(), thousands(after));
+    let change = if before == after {
+        "—".to_owned()
+    } else {
+        difference(before, after)
+    };
+    writeln!(
+        out,
+        "{lamp} {number} {name:<18} {size:>11} {change:>11}  {reason}"
+    )
+}
+
+fn number(stage: Stage) -> char {
     match stage {
-        Stage::ToolResultBudget => "1 budget",
-        Stage::SnipCompact => "2 snip",
-        Stage::MicroCompact => "3 micro",
-        Stage::FitResults => "f fit",
-        Stage::CompactHistory => "4 history",
-        Stage::ReactiveCompact => "R reactive",
+        Stage::ToolResultBudget => '1',
+        Stage::SnipCompact => '2',
+        Stage::MicroCompact => '3',
+        Stage::FitResults => 'f',
+        Stage::CompactHistory => '4',
+        Stage::ReactiveCompact => 'R',
+    }
+}
+
+fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Summary => "summary",
+        Kind::User => "user",
+        Kind::Assistant => "assistant",
+        Kind::Calls => "calls",
+        Kind::Results => "results",
+        Kind::Previews => "previews",
+        Kind::Placeholders => "placeholders",
+        Kind::Frame => "frame",
     }
 }
 
 /// The difference with its sign: `−1,994`, or `+12` where it grew.
-fn freed(before: usize, after: usize, fired: bool) -> String {
+fn difference(before: usize, after: usize) -> String {
     match after.cmp(&before) {
-        _ if !fired => "—".to_owned(),
         Ordering::Less => format!("−{}", thousands(before - after)),
-        Ordering::Equal => "0".to_owned(),
+        Ordering::Equal => "as before".to_owned(),
         Ordering::Greater => format!("+{}", thousands(after - before)),
     }
 }
@@ -310,5 +336,5 @@ fn kept_text(guards: &Guards) -> String {
     let carried = guards.carried.then(|| "request carried on".to_owned());
     let mut kept = vec![String::new()];
     kept.extend([unread, paths, carried].into_iter().flatten());
-    kept.join("   ")
+    kept.join("; ")
 }

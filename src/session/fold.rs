@@ -144,6 +144,8 @@ impl Folded {
             Entry::Limits { limits, .. } => self.limits = *limits,
             Entry::TurnStarted { request } => {
                 self.in_turn = true;
+                // A new request wakes stage 4.
+                self.pause.reset();
                 self.conversation.push(Shown::TurnStarted { request });
             }
             Entry::TurnFinished { end, error } => {

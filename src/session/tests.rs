@@ -272,6 +272,44 @@ fn what_could_not_be_written_goes_out_with_the_next_entry() {
 }
 
 #[test]
+fn a_rewrite_that_could_not_be_written_has_not_happened() {
+    let store = Arc::new(MemStore::new());
+    let mut session = session(&store);
+    let mut history = History::new();
+    for text in ["one", "two", "three"] {
+        play(Change::Request(text.to_owned()), &mut history, &mut session);
+    }
+    store.fail("", io::ErrorKind::StorageFull);
+    let after = rewritten(&history, &[1, 3]);
+    for _ in 0..3 {
+        session.rewrite(&report(&history, &after)).unwrap_err();
+    }
+    assert_eq!(session.pending, "", "nothing piles up");
+    store.heal();
+    play(
+        Change::Request("four".to_owned()),
+        &mut history,
+        &mut session,
+    );
+    assert_eq!(fold(&log(&store, &session)).unwrap().history, history);
+}
+
+#[test]
+fn a_new_request_wakes_stage_4_in_the_log_too() {
+    let store = Arc::new(MemStore::new());
+    let mut session = session(&store);
+    let pause = Pause {
+        failures: 3,
+        still_over: 0,
+    };
+    session.pause(pause).unwrap();
+    assert_eq!(fold(&log(&store, &session)).unwrap().pause, pause);
+    session.turn_started("again").unwrap();
+    let folded = fold(&log(&store, &session)).unwrap();
+    assert_eq!(folded.pause, Pause::default());
+}
+
+#[test]
 fn two_sessions_with_one_id_get_a_log_each() {
     let store = Arc::new(MemStore::new());
     let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;

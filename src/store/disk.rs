@@ -122,6 +122,10 @@ impl Store for FsStore {
         Ok(String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
+
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        Some(self.root.join(name))
+    }
 }
 
 /// Fine if `path` is a plain file that holds `text`; a link is never followed.

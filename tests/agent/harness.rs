@@ -16,6 +16,8 @@ use plimsoll::store::{MemStore, Store};
 use plimsoll::tools::{ToolSettings, Tools, Workspace};
 use serde_json::{Value, json};
 
+use super::events::{self, Live};
+
 /// One reply: its deltas, and whether it then hangs instead of ending.
 pub(crate) struct Reply {
     deltas: Vec<Delta>,
@@ -105,6 +107,10 @@ pub(crate) struct Play {
     turns: Mutex<VecDeque<Reply>>,
     summaries: Mutex<VecDeque<Reply>>,
     tasks: Mutex<VecDeque<Reply>>,
+    /// Whether it says "ok" once a list is at its end, instead of failing the test.
+    endless: bool,
+    /// Whose last reply was a pause.
+    paused: Mutex<HashSet<String>>,
     pub(crate) requests: Mutex<Vec<Request>>,
 }
 
@@ -115,6 +121,12 @@ impl Model for Play {
 
     fn stream(&self, request: Request) -> BoxStream<'static, Delta> {
         assert_valid(&request.messages);
+        let who = format!("{:?}", request.purpose);
+        let mut paused = self.paused.lock().unwrap();
+        assert!(
+            request.messages.last().unwrap().role() == Role::User || paused.contains(&who),
+            "the last message is the user's, but for a reply that was paused"
+        );
         let list = match request.purpose {
             Purpose::Turn => &self.turns,
             Purpose::Summary => &self.summaries,
@@ -122,12 +134,32 @@ impl Model for Play {
         };
         let reply = list.lock().unwrap().pop_front();
         self.requests.lock().unwrap().push(request);
-        let reply = reply.expect("a reply for every request");
+        let reply = match reply {
+            None if self.endless => Reply::text("ok"),
+            reply => reply.expect("a reply for every request"),
+        };
+        match reply.deltas.last() {
+            Some(Delta::Finished {
+                stop_reason: StopReason::PauseTurn,
+                ..
+            }) => paused.insert(who),
+            Some(Delta::Finished { .. }) => paused.remove(&who),
+            _ => false,
+        };
         let played = stream::iter(reply.deltas);
         if reply.hangs {
             played.chain(stream::pending()).boxed()
         } else {
             played.boxed()
+        }
+    }
+}
+
+impl Play {
+    /// From here on it plays what comes after its lists.
+    pub(crate) fn forget_the_rest(&self) {
+        for list in [&self.turns, &self.summaries, &self.tasks] {
+            list.lock().unwrap().clear();
         }
     }
 }
@@ -173,11 +205,6 @@ pub(crate) fn assert_valid(messages: &[Arc<Message>]) {
         }
     }
     assert!(open.is_empty(), "unanswered at the end: {open:?}");
-    assert_eq!(
-        messages.last().map(|message| message.role()),
-        Some(Role::User),
-        "the last message is the user's"
-    );
 }
 
 /// An agent that runs, with all that it touches.
@@ -189,7 +216,9 @@ pub(crate) struct Run {
     pub(crate) folder: tempfile::TempDir,
     /// Every event so far.
     pub(crate) events: Vec<Envelope>,
-    /// The context as its events tell it.
+    /// The session as its events tell it.
+    pub(crate) live: Live,
+    /// Its context.
     pub(crate) mirror: History,
 }
 
@@ -201,6 +230,7 @@ pub(crate) struct Setup {
     pub(crate) turns: Vec<Reply>,
     pub(crate) summaries: Vec<Reply>,
     pub(crate) tasks: Vec<Reply>,
+    pub(crate) endless: bool,
 }
 
 impl Setup {
@@ -213,6 +243,7 @@ impl Setup {
             turns,
             summaries: Vec::new(),
             tasks: Vec::new(),
+            endless: false,
         }
     }
 
@@ -222,6 +253,8 @@ impl Setup {
             turns: Mutex::new(self.turns.into()),
             summaries: Mutex::new(self.summaries.into()),
             tasks: Mutex::new(self.tasks.into()),
+            endless: self.endless,
+            paused: Mutex::default(),
             requests: Mutex::default(),
         });
         let (files, logs) = (Arc::new(MemStore::new()), Arc::new(MemStore::new()));
@@ -255,6 +288,7 @@ impl Setup {
             logs,
             folder,
             events: Vec::new(),
+            live: Live::default(),
             mirror: History::new(),
         }
     }
@@ -268,25 +302,14 @@ impl Run {
     /// The next event, seen and kept.
     pub(crate) async fn next(&mut self) -> AgentEvent {
         let envelope = self.handle.events.recv().await.expect("the agent lives");
-        assert_eq!(envelope.seq, self.events.len() as u64 + 1, "no gap");
+        self.see(envelope)
+    }
+
+    pub(crate) fn see(&mut self, envelope: Envelope) -> AgentEvent {
         self.events.push(envelope.clone());
         if envelope.task.is_none() {
-            match &envelope.event {
-                AgentEvent::SessionStarted(started) => self.mirror = started.context.clone(),
-                AgentEvent::MessageAppended { id, message, size } => {
-                    assert_eq!(self.mirror.push(Arc::clone(message)), *id);
-                    assert_eq!(self.mirror.size(), *size);
-                }
-                AgentEvent::StageFinished(report) => {
-                    assert_eq!(
-                        report.before.items, self.mirror.items,
-                        "the screen's picture is the agent's"
-                    );
-                    self.mirror = report.after.clone();
-                    assert_eq!(self.mirror.size(), report.size_after);
-                }
-                _ => {}
-            }
+            self.live.take(&envelope.event);
+            self.mirror = self.live.history.clone();
         }
         envelope.event
     }
@@ -323,18 +346,20 @@ impl Run {
         }
     }
 
-    /// The log, folded, is the context as the events tell it.
+    /// The log, folded, is the session as the events tell it, and every beginning has its end.
     pub(crate) fn assert_log(&self) {
+        events::assert_brackets(&self.events);
+        events::assert_five_stages(&self.events);
+        self.live.assert_is(&fold(&self.log()).unwrap());
+    }
+
+    /// The main agent's log.
+    pub(crate) fn log(&self) -> String {
         let AgentEvent::SessionStarted(started) = &self.events[0].event else {
             panic!("no session")
         };
-        let text = self
-            .logs
-            .read(&plimsoll::session::log_name(&started.session))
-            .unwrap();
-        let folded = fold(&text).unwrap();
-        assert_eq!(folded.history.items, self.mirror.items);
-        assert!(!folded.torn);
+        let name = plimsoll::session::log_name(&started.session);
+        self.logs.read(&name).unwrap()
     }
 
     /// The names of all events, those of subagents indented, repeated deltas once.

@@ -170,14 +170,19 @@ fn the_report_says_what_and_why_with_the_figures() {
         .run(Profile::Lesson, &[])
         .unwrap();
     insta::assert_snapshot!(report.to_text(), @r"
-    1 budget   ●    −147,858  1 saved to disk
-    2 snip     ●     −12,659  8 msgs out, 8 so far   request carried on
-    3 micro    ●     −86,900  22 results → placeholder
-    f fit      ○           —  waits for a first loss
-    4 history  ▲           —  would summarise 52 of 52 messages, 1 API call (102,740 > 50,000)
-    all             −247,417  350,157 → 102,740 of 50,000 (59 → 52 messages, 2 unread results)
-    file             150,000  x.txt
-    load             102,740  S 0  U 27  A 8  C 364  R 94,000  P 2,138  c 1,145  J 5,058
+    before: 350,157 characters in 59 messages; the limit is 50,000
+
+    ● 1 tool_result_budget     202,299    −147,858  1 result saved to disk
+    ● 2 snip_compact           189,640     −12,659  8 messages out; request carried on
+    ● 3 micro_compact          102,740     −86,900  22 results → placeholder
+    ○ f fit_results            102,740           —  waits for a first loss
+    ▲ 4 compact_history        102,740           —  would summarise 52 of 52 messages, 1 API call (102,740 > 50,000)
+
+    after: 102,740 characters (−247,417) in 52 messages, 2 unread results: over the limit
+    holds: user 27 · assistant 8 · calls 364 · results 94,000 · previews 2,138 · placeholders 1,145 · frame 5,058
+    would write: .task_outputs/tool-results/x.txt, 150,000 characters
+
+    ● changed something   ○ did not, and why   ▲ would ask a model
     ");
     let text = include_str!("../vectors/micro-out-of-reach-does-nothing.json");
     let report = Recording::parse(text)
@@ -185,12 +190,17 @@ fn the_report_says_what_and_why_with_the_figures() {
         .run(Profile::Lesson, &[])
         .unwrap();
     insta::assert_snapshot!(report.to_text(), @r"
-    1 budget   ○           —  no: last results 2,000 ≤ 200,000
-    2 snip     ○           —  no: 25 messages ≤ 50
-    3 micro    ○           —  no: could free 17,550 of 31,571
-    f fit      ○           —  waits for a first loss
-    4 history  ▲           —  would summarise 25 of 25 messages, 1 API call (56,571 > 50,000)
-    all                    0  56,571 → 56,571 of 50,000 (25 → 25 messages, 1 unread result)
-    load              56,571  S 0  U 30,000  A 0  C 170  R 24,000  P 0  c 0  J 2,401
+    before: 56,571 characters in 25 messages; the limit is 50,000
+
+    ○ 1 tool_result_budget      56,571           —  no: last results 2,000 ≤ 200,000
+    ○ 2 snip_compact            56,571           —  no: 25 messages ≤ 50
+    ○ 3 micro_compact           56,571           —  no: could free 17,550 of 31,571
+    ○ f fit_results             56,571           —  waits for a first loss
+    ▲ 4 compact_history         56,571           —  would summarise 25 of 25 messages, 1 API call (56,571 > 50,000)
+
+    after: 56,571 characters (as before) in 25 messages, 1 unread result: over the limit
+    holds: user 30,000 · calls 170 · results 24,000 · frame 2,401
+
+    ● changed something   ○ did not, and why   ▲ would ask a model
     ");
 }
