@@ -163,7 +163,7 @@ pub struct Display {
 /// Options of the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Screen {
-    /// Write what happens to FILE, one JSON object for each event
+    /// Write what happens to FILE, one JSON object for each event; a file that exists goes on at its end
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
     /// Type these keys before the frame is printed.
@@ -171,10 +171,10 @@ pub struct Screen {
         long,
         value_name = "KEYS",
         requires = "print",
-        help = "Type KEYS, then print the screen and end: characters as typed, and names such as <enter> <esc> <c-c> <lt>"
+        help = "With --print: type KEYS before the frame is printed, characters as typed and names such as <enter> <esc> <c-c> <lt>"
     )]
     pub keys: Option<String>,
-    /// Print one frame as text once nothing moves, and end; needs no terminal
+    /// Print one frame as text once nothing moves, and end; needs no terminal. Without a size: 80x24
     #[arg(long, value_name = "WxH", num_args = 0..=1, default_missing_value = "80x24")]
     pub print: Option<Size>,
 }
