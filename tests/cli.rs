@@ -83,6 +83,14 @@ fn help_names_every_command() {
     for command in ["demo", "run", "replay", "config", "completions"] {
         assert!(out.contains(&format!("\n  {command} ")), "{command}: {out}");
     }
+    for said in [
+        "a file that exists goes on at its end",
+        "With --print: type KEYS before the frame is printed",
+        "Print one frame as text once nothing moves, and end",
+    ] {
+        let words: Vec<&str> = out.split_whitespace().collect();
+        assert!(words.join(" ").contains(said), "{said}: {out}");
+    }
     assert_eq!((err.as_str(), code), ("", 0));
     let (version, _, code) = Place::new().run(&["--version"]);
     assert_eq!(
@@ -215,6 +223,13 @@ fn a_run_in_json_begins_with_the_session_and_ends_with_the_turn() {
 #[test]
 fn what_would_ask_is_refused_and_the_run_goes_on() {
     let place = Place::new();
+    let (_, err, _) = place.run(&["run", "write made.txt hello", "--offline"]);
+    assert!(
+        err.contains(
+            "\n  write_file {\"path\":\"made.txt\",\"content\":\"hello\"}: failed: refused: "
+        ),
+        "{err}"
+    );
     let (out, _, code) = place.run(&[
         "run",
         "write made.txt hello",
@@ -289,9 +304,21 @@ fn a_frame_is_printed_without_a_terminal_and_the_events_are_written() {
     assert_eq!(out.lines().count(), 30, "{out}");
     assert!(out.contains("No key is set"), "{out}");
     assert!(out.contains("read_file notes.txt: 8 characters"), "{out}");
-    let events = events(&fs::read_to_string(log).unwrap());
+    let events = events(&fs::read_to_string(&log).unwrap());
     assert_eq!(events.first().unwrap()["event"], "session_started");
     assert_eq!(events.last().unwrap()["event"], "turn_finished");
+
+    // Another run goes on behind the first.
+    let log = log.to_str().unwrap();
+    assert_eq!(place.run(&["--print", "--events", log]).2, 0);
+    let both = fs::read_to_string(log).unwrap();
+    assert_eq!(both.matches("\"event\":\"session_started\"").count(), 2);
+    let (out, err, code) = place.run(&["--print", "--events", "nowhere/events.jsonl"]);
+    assert!(
+        err.starts_with("plimsoll: --events: nowhere/events.jsonl: cannot be written: "),
+        "{err}"
+    );
+    assert_eq!((out.as_str(), code), ("", 2));
 
     let (out, err, code) = place.run(&["--print", "--keys", "<nokey>"]);
     assert!(err.contains("no key is called `<nokey>`"), "{err}");
@@ -516,7 +543,12 @@ fn a_reader_that_goes_away_is_nothing_to_report() {
 fn a_signal_ends_the_run_with_its_number_and_the_turn_is_told() {
     use rustix::process::{Pid, Signal, kill_process};
     let place = Place::new();
-    for (signal, expected) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+    for (signal, expected) in [
+        (Signal::TERM, 143),
+        (Signal::INT, 130),
+        (Signal::HUP, 129),
+        (Signal::QUIT, 131),
+    ] {
         let mut child = place
             .command(&[
                 "run",

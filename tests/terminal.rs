@@ -163,7 +163,12 @@ fn it_takes_the_screen_but_not_the_mouse_and_quits_clean() {
 
 #[test]
 fn each_ending_signal_gives_the_terminal_back_while_a_reply_streams() {
-    for (signal, number) in [(Signal::Term, 15), (Signal::Hup, 1), (Signal::Int, 2)] {
+    for (signal, number) in [
+        (Signal::Term, 15),
+        (Signal::Hup, 1),
+        (Signal::Int, 2),
+        (Signal::Quit, 3),
+    ] {
         let mut terminal = start();
         streaming(&mut terminal);
         let sent = Instant::now();
