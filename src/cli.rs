@@ -89,7 +89,8 @@ pub struct Run {
 /// Options of `replay`.
 #[derive(Clone, Debug, Args)]
 pub struct Replay {
-    /// A JSON list of messages, one JSON message a line, or an object with `messages`
+    /// A JSON list of messages, one JSON message a line, an object with `messages`, or a session log or a file of
+    /// --events: the context at its end
     pub file: PathBuf,
     /// What goes to standard output: a report for people, or one JSON object
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]

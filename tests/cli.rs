@@ -288,6 +288,36 @@ fn a_demo_without_a_screen_ends_with_its_last_turn() {
 }
 
 #[test]
+fn a_demo_with_other_numbers_says_so_before_it_begins() {
+    let place = Place::new();
+    let first_words = |more: &[&str]| {
+        let arguments = [&["demo", "micro", "--headless"], more].concat();
+        let (_, err, code) = place.run(&arguments);
+        assert_eq!(code, 0);
+        let mut says = err.lines().filter(|line| line.contains("Stage 3 keeps"));
+        says.next().unwrap().to_owned()
+    };
+    let own = first_words(&[]);
+    assert!(!own.contains("changed"), "{own}");
+    assert_eq!(
+        first_words(&["--set", "keep_recent=3"]),
+        own,
+        "the demo's own number"
+    );
+    assert_eq!(
+        first_words(&[
+            "--set",
+            "keep_recent=1",
+            "--set",
+            "context_limit=60000",
+            "--set",
+            "keep_unread=off",
+        ]),
+        format!("{own} Numbers changed: keep_unread off, context_limit 60,000, keep_recent 1.")
+    );
+}
+
+#[test]
 fn a_frame_is_printed_without_a_terminal_and_the_events_are_written() {
     let place = Place::new();
     place.file("notes.txt", "one\ntwo\n");
@@ -401,6 +431,99 @@ fn a_replay_reports_in_text_and_in_json() {
     ]);
     let found: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(found["stages"][2]["fired"], false);
+}
+
+/// The newest session log of `place`.
+fn session_log(place: &Place) -> PathBuf {
+    let logs = fs::read_dir(place.0.path().join("data/plimsoll/sessions")).unwrap();
+    let only: Vec<PathBuf> = logs.map(|log| log.unwrap().path()).collect();
+    assert_eq!(only.len(), 1, "one session was played");
+    only[0].clone()
+}
+
+#[test]
+fn a_session_log_is_replayed_from_the_context_that_it_ends_with() {
+    let place = Place::new();
+    place.run(&["demo", "snip", "--headless"]);
+    let log = session_log(&place);
+    let folded = plimsoll::session::fold(&fs::read_to_string(&log).unwrap()).unwrap();
+    assert!(!folded.history.markers.is_empty());
+    let replay = |more: &[&str]| -> Value {
+        let arguments = [&["replay", log.to_str().unwrap(), "--format", "json"], more].concat();
+        let (out, err, code) = place.run(&arguments);
+        assert_eq!((err.as_str(), code), ("", 0));
+        serde_json::from_str(&out).unwrap()
+    };
+    // Far limits: no stage has anything to do, and the report holds the context as it was taken.
+    let taken = replay(&["--set", "keep_head=999", "--set", "keep_recent=999"]);
+    let messages: Vec<_> = folded.history.messages().collect();
+    let markers: serde_json::Map<String, Value> = folded
+        .history
+        .markers
+        .iter()
+        .map(|(at, count)| (at.to_string(), json!(count)))
+        .collect();
+    assert_eq!(taken["messages"], json!(messages));
+    assert_eq!(taken["request_at"], json!(folded.history.request_at));
+    assert_eq!(taken["markers"], json!(markers));
+    assert_eq!(replay(&[])["limits"], json!(folded.limits));
+    let profile = replay(&["--profile", "session"]);
+    assert_eq!(profile["limits"]["context_limit"], 400_000);
+}
+
+#[test]
+fn a_file_of_events_is_replayed_while_it_holds_the_context() {
+    let place = Place::new();
+    place.file("notes.txt", "one\ntwo\n");
+    let json = ["--offline", "--format", "json", "--set", "keep_recent=7"];
+    let (out, _, _) = place.run(&[&["run", "read notes.txt"], &json[..]].concat());
+    let lines: Vec<&str> = out.split_inclusive('\n').collect();
+    let appended = lines
+        .iter()
+        .position(|line| line.contains("message_appended"));
+    let without = [&lines[..appended.unwrap()], &lines[appended.unwrap() + 1..]].concat();
+
+    let log = session_log(&place);
+    let (of_log, _, _) = place.run(&["replay", log.to_str().unwrap(), "--format", "json"]);
+    for text in [
+        out.clone(),
+        // A session before it, broken off.
+        format!("{}{{\"seq\":2,\n{out}", lines[0]),
+        format!("{out}{{\"seq\":99,\"ev"),
+    ] {
+        place.file("events.jsonl", &text);
+        let found = place.run(&["replay", "events.jsonl", "--format", "json"]);
+        assert_eq!(found, (of_log.clone(), String::new(), 0));
+    }
+
+    let rewritten = out.replace(
+        "\"event\":\"model_call_finished\"",
+        "\"event\":\"stage_finished\",\"stage\":\"micro_compact\"",
+    );
+    for (text, said) in [
+        (
+            without.concat(),
+            "a file of events that does not hold the whole context; replay",
+        ),
+        (
+            rewritten,
+            "a file of events, in which micro_compact changed the context (line 10)",
+        ),
+        (
+            out.replacen("{\"seq\":3", "{seq", 1),
+            "not JSON: line 3, column 2: ",
+        ),
+    ] {
+        place.file("events.jsonl", &text);
+        let (out, err, code) = place.run(&["replay", "events.jsonl"]);
+        assert!(
+            err.starts_with(&format!("plimsoll: events.jsonl: {said}")),
+            "{err}"
+        );
+        let names_log = err.contains(&format!("instead: {}", log.display()));
+        assert_eq!(names_log, said.contains("events"), "{err}");
+        assert_eq!((out.as_str(), code), ("", 2));
+    }
 }
 
 #[test]
