@@ -107,7 +107,11 @@ fn practice(name: &str, pace: Pace, common: &Common) -> Result<Show, Failed> {
 /// Shows `show`, then whatever demo the user switches to, until they leave; the exit code.
 fn until_left(mut show: Show, screen: &cli::Screen, common: &Common) -> Result<u8, Failed> {
     let events: Events = match &screen.events {
-        Some(path) => Some(Arc::new(Mutex::new(EventLog::create(path)?))),
+        Some(path) => {
+            let log = EventLog::append(path)
+                .with_context(|| format!("--events: {}: cannot be written", path.display()))?;
+            Some(Arc::new(Mutex::new(log)))
+        }
         None => None,
     };
     let runtime = Runtime::new()?;
@@ -129,8 +133,10 @@ fn until_left(mut show: Show, screen: &cli::Screen, common: &Common) -> Result<u
         }
     };
     runtime.shutdown_timeout(GRACE);
-    if let Some(error) = events.and_then(|log| lock(&log).failure()) {
-        say(&[format!("the file of --events is not complete: {error}")]);
+    let failure = events.and_then(|log| lock(&log).failure());
+    if let (Some(path), Some(error)) = (&screen.events, failure) {
+        let path = path.display();
+        say(&[format!("--events: {path}: not complete: {error}")]);
     }
     Ok(code)
 }

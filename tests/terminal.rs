@@ -158,6 +158,7 @@ fn each_ending_signal_gives_the_terminal_back_while_a_reply_streams() {
         (Posix::TERM, "143"),
         (Posix::HUP, "129"),
         (Posix::INT, "130"),
+        (Posix::QUIT, "131"),
     ] {
         let place = Place::new();
         let server = Server::start(vec![endless()]);

@@ -122,6 +122,10 @@ fn an_error_names_file_line_column_and_what_would_be_right() {
             "/user.toml:1:2: no setting is called `profil`; the nearest is `profile`",
         ),
         (
+            "foo = 3",
+            "/user.toml:1:1: no setting is called `foo`; without this line `plimsoll config` shows the names",
+        ),
+        (
             "\u{feff}keep_recent = -1",
             "/user.toml:1:1: keep_recent: invalid value: integer `-1`, expected a whole number of 0 or more",
         ),
@@ -201,6 +205,18 @@ fn a_bad_option_or_variable_is_named() {
         folder.load(&[], &["--set", "keep_recnt=5"]).unwrap_err(),
         "--set keep_recnt: no setting is called `keep_recnt`; the nearest is `keep_recent`"
     );
+    assert_eq!(
+        folder.load(&[], &["--set", "Keep-Recent=5"]).unwrap_err(),
+        "--set Keep-Recent: no setting is called `Keep-Recent`; the nearest is `keep_recent`"
+    );
+    for far in ["foo", "m", "recency", "漢字"] {
+        assert_eq!(
+            folder
+                .load(&[], &["--set", &format!("{far}=1")])
+                .unwrap_err(),
+            format!("--set {far}: no setting is called `{far}`; `plimsoll config` shows the names")
+        );
+    }
     assert_eq!(
         folder
             .load(&[("ANTHROPIC_BASE_URL", "example.org")], &[])
