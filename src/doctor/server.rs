@@ -320,6 +320,7 @@ fn ends(delta: &Delta) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Mark;
     use super::*;
 
     #[test]
@@ -351,6 +352,63 @@ mod tests {
         );
         assert_eq!(listed(b"<html>"), None);
         assert_eq!(listed(b"{}"), None);
+    }
+
+    /// A server that gives one list of models and rejects all else.
+    async fn lists(names: &str) -> String {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let names: Vec<Value> = names
+            .split(' ')
+            .map(|name| serde_json::json!({"id": name, "max_input_tokens": 8_000}))
+            .collect();
+        let list = serde_json::json!({ "data": names }).to_string();
+        tokio::spawn(async move {
+            for (status, body) in [(200, list.as_str()), (404, "no such model")] {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut head = [0; 8_192];
+                let _ = stream.read(&mut head).await.unwrap();
+                let length = body.len();
+                let answer = format!(
+                    "HTTP/1.1 {status} S\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+                );
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        });
+        url
+    }
+
+    #[tokio::test]
+    async fn a_model_is_looked_for_among_those_offered() {
+        for (model, mark, said, tokens) in [
+            ("b", Mark::Ok, "b is offered", "8,000 tokens; "),
+            (
+                "x",
+                Mark::Warn,
+                "x is not among those offered: a, b; choose one with --model",
+                "not known; ",
+            ),
+        ] {
+            let key = std::collections::BTreeMap::from([("ANTHROPIC_API_KEY", "k".to_owned())]);
+            let url = lists("a b").await;
+            let line = ["plimsoll", "--base-url", &url, "--model", model];
+            let options = <crate::cli::Cli as clap::Parser>::try_parse_from(line)
+                .unwrap()
+                .common;
+            let config = Config::load(&crate::config::Sources {
+                user_file: None,
+                state: None,
+                workspace: "/nowhere".into(),
+                environment: key,
+                options: &options,
+            });
+            let checks = server(&config.unwrap()).await;
+            assert_eq!(checks[0], Check::ok("server", "reached"));
+            assert_eq!((checks[1].mark, checks[1].said.as_str()), (mark, said));
+            assert_eq!(checks[2].mark, Mark::Fail);
+            assert!(checks[3].said.starts_with(tokens), "{}", checks[3].said);
+        }
     }
 
     #[test]
