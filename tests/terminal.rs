@@ -63,6 +63,7 @@ fn agent() -> Handle {
         };
         say(AgentEvent::SessionStarted(Box::new(SessionStarted {
             session: "s".to_owned(),
+            log: None,
             workspace: "/home/me/demo".to_owned(),
             model: "scripted".to_owned(),
             scripted: true,

@@ -27,7 +27,7 @@ pub trait Sink {
     fn say(&mut self, text: &str) -> io::Result<()>;
 }
 
-/// Each event as a line of JSON; a demo's words, which are no event, to the other side.
+/// Each event as a line of JSON; a demo's words, which are no event, and why a turn did not end well to the other side.
 pub struct JsonLines<'a> {
     /// Where the lines go.
     pub out: &'a mut dyn Write,
@@ -38,7 +38,14 @@ pub struct JsonLines<'a> {
 impl Sink for JsonLines<'_> {
     fn event(&mut self, envelope: &Envelope) -> io::Result<()> {
         self.out.write_all(json_line(envelope)?.as_bytes())?;
-        self.out.flush()
+        self.out.flush()?;
+        if let (None, AgentEvent::TurnFinished { end, error, .. }) =
+            (&envelope.task, &envelope.event)
+            && let Some(line) = finished(*end, error.as_deref())
+        {
+            aside(self.err, format_args!("{}", clean_line(&line)));
+        }
+        Ok(())
     }
 
     fn say(&mut self, text: &str) -> io::Result<()> {

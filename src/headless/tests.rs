@@ -231,6 +231,59 @@ async fn an_agent_that_goes_away_is_an_error() {
     );
 }
 
+#[test]
+fn why_a_turn_did_not_end_well_stands_beside_the_json_too() {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut sink = JsonLines {
+        out: &mut out,
+        err: &mut err,
+    };
+    for (task, end, error) in [
+        (Some("t"), TurnEnd::Failed, Some("a subagent's")),
+        (None, TurnEnd::Done, None),
+        (None, TurnEnd::Failed, Some("no route")),
+    ] {
+        let envelope = Envelope {
+            seq: 1,
+            task: task.map(ToOwned::to_owned),
+            event: finished(end, error),
+        };
+        sink.event(&envelope).unwrap();
+    }
+    assert_eq!(String::from_utf8(out).unwrap().lines().count(), 3);
+    assert_eq!(
+        String::from_utf8(err).unwrap(),
+        "the request failed: no route\n"
+    );
+}
+
+#[test]
+fn a_closed_standard_error_costs_nothing() {
+    let (mut out, mut err) = (Vec::new(), Closed);
+    let mut sink = Text::new(&mut out, &mut err);
+    sink.say("look").unwrap();
+    for event in [
+        AgentEvent::Notice {
+            text: "a".to_owned(),
+        },
+        AgentEvent::MessageAppended {
+            id: MessageId(1),
+            message: Arc::new(Message::assistant(vec![ContentBlock::text("Done.")])),
+            size: 1,
+        },
+        finished(TurnEnd::Done, None),
+    ] {
+        let task = None;
+        sink.event(&Envelope {
+            seq: 1,
+            task,
+            event,
+        })
+        .unwrap();
+    }
+    assert_eq!(String::from_utf8(out).unwrap(), "Done.\n");
+}
+
 /// Fails as a closed pipe does.
 struct Closed;
 

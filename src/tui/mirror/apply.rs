@@ -75,8 +75,14 @@ impl Mirror {
                 call, stage, size, ..
             } => self.summarising((*call, *stage), *size),
             AgentEvent::StageFinished(report) => self.finished(report),
-            AgentEvent::StageFailed { call, stage, error } => {
+            AgentEvent::StageFailed {
+                call,
+                stage,
+                error,
+                api_calls,
+            } => {
                 self.failed((*call, *stage), &clean_line(error));
+                self.run.api_calls += api_calls;
             }
             AgentEvent::ModelCallStarted {
                 call,

@@ -38,6 +38,7 @@ impl Agent {
     pub(super) async fn session(&mut self) {
         self.send(AgentEvent::SessionStarted(Box::new(SessionStarted {
             session: "s".to_owned(),
+            log: None,
             workspace: "/home/me/parser-demo".to_owned(),
             model: "scripted".to_owned(),
             scripted: true,
