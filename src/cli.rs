@@ -32,6 +32,9 @@ pub struct Cli {
     pub screen: Screen,
 }
 
+/// Behind the help of `doctor`.
+const DOCTOR: &str = "The server gets two requests, one of them for a reply of one token. --offline leaves them out.";
+
 /// A command.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
@@ -43,6 +46,9 @@ pub enum Command {
     Replay(Replay),
     /// Show the settings in force and where each comes from
     Config(ShowConfig),
+    /// Look what works here, and say what to do where it does not: terminal, folder, key, server, model, tools
+    #[command(after_help = DOCTOR)]
+    Doctor,
     /// Print completions for a shell
     Completions {
         /// Which shell

@@ -84,12 +84,7 @@ pub(crate) fn config(options: &ShowConfig, common: &Common) -> Result<u8, Failed
         print(&format!("{}\n", clean(&path.display().to_string())))?;
         return Ok(0);
     }
-    let config = Config::load(&Sources {
-        user_file: config::user_file(),
-        workspace: launch::workspace(common)?,
-        environment: config::environment()?,
-        options: common,
-    })?;
+    let config = Config::load(&Sources::of(launch::workspace(common)?, common)?)?;
     launch::say_notices(&config);
     print(&clean(&config::show(&config)))?;
     Ok(0)

@@ -14,7 +14,7 @@ use crate::cli::Common;
 use crate::config::{self, Config, Origin, Sources};
 use crate::context::Limits;
 use crate::demo::{self, Demo};
-use crate::model::{AnthropicModel, Endpoint, Key, Model, Retrying, WithSummaries};
+use crate::model::{AnthropicModel, Endpoint, Model, Retrying, WithSummaries};
 use crate::permission::{Mode, Policy};
 use crate::session::{Header, Session};
 use crate::store::{FsStore, MemStore, Store};
@@ -49,15 +49,20 @@ pub(crate) fn say_notices(config: &Config) {
     }
 }
 
+/// Where requests go and where that came from, on standard error.
+pub(crate) fn say_route(config: &Config) {
+    let _ = writeln!(stderr(), "plimsoll: {}", clean(&config::route(config)));
+}
+
 /// The model of the settings, where there is a key and the address may be used.
 pub(crate) fn real_model(config: &Config) -> anyhow::Result<Arc<dyn Model>> {
-    let key = config.key.as_ref().context(
-        "there is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or use the scripted model with --offline",
+    let endpoint = endpoint(config).context(
+        "there is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN (any text for a server that needs none), or use the scripted model with --offline",
     )?;
     if let Some(why) = config.refused_address() {
         anyhow::bail!(why);
     }
-    Ok(model(config, &key.sent()))
+    Ok(model(config, &endpoint))
 }
 
 /// A demo with the settings for it. The user's own settings have no part in it, so that it is the same everywhere.
@@ -77,6 +82,7 @@ pub(crate) fn demo(name: &str, common: &Common) -> anyhow::Result<(Config, Demo)
     let mut demo = demo::prepare(name)?;
     let mut config = Config::load(&Sources {
         user_file: None,
+        state: None,
         workspace: demo.folder.clone(),
         environment: BTreeMap::new(),
         options: common,
@@ -136,17 +142,25 @@ fn said_of(changed: &[String]) -> String {
     format!(" Numbers changed: {}.", once.join(", "))
 }
 
+/// The server of the settings with their model; nothing without a key.
+pub(crate) fn endpoint(config: &Config) -> Option<Endpoint> {
+    Some(Endpoint {
+        base_url: config.base_url.clone(),
+        model: config.model.clone(),
+        key: Some(config.key.as_ref()?.sent()),
+        max_tokens: config.max_tokens,
+        connect_timeout: config.connect_timeout,
+        stall_timeout: config.stall_timeout,
+        version: config.anthropic_version.clone(),
+    })
+}
+
 /// The model of the settings, with another for summaries where they name one.
-fn model(config: &Config, key: &Key) -> Arc<dyn Model> {
+fn model(config: &Config, endpoint: &Endpoint) -> Arc<dyn Model> {
     let named = |name: &str| {
         let endpoint = Endpoint {
-            base_url: config.base_url.clone(),
             model: name.to_owned(),
-            key: Some(key.clone()),
-            max_tokens: config.max_tokens,
-            connect_timeout: config.connect_timeout,
-            stall_timeout: config.stall_timeout,
-            version: config.anthropic_version.clone(),
+            ..endpoint.clone()
         };
         Arc::new(Retrying::new(
             AnthropicModel::new(endpoint),

@@ -4,68 +4,17 @@
     reason = "a test that cannot start the program fails"
 )]
 
+mod support;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
-
-/// A home and a workspace of its own, and the program in them.
-struct Place(tempfile::TempDir);
-
-impl Place {
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        fs::create_dir(place.work()).unwrap();
-        place
-    }
-
-    fn work(&self) -> PathBuf {
-        self.0.path().join("work")
-    }
-
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.work().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        path
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let home = self.0.path();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-        command
-            .args(arguments)
-            .current_dir(self.work())
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("HOME", home)
-            .env("TMPDIR", home);
-        for kind in ["CONFIG", "DATA", "STATE", "CACHE"] {
-            command.env(format!("XDG_{kind}_HOME"), home.join(kind.to_lowercase()));
-        }
-        command
-    }
-
-    /// Standard output, standard error, exit code.
-    fn run(&self, arguments: &[&str]) -> (String, String, i32) {
-        told(
-            self.command(arguments)
-                .stdin(Stdio::null())
-                .output()
-                .unwrap(),
-        )
-    }
-}
-
-fn told(output: Output) -> (String, String, i32) {
-    (
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap(),
-        output.status.code().unwrap(),
-    )
-}
+use support::place::{Place, told};
+use support::reply::Reply;
+use support::server::Server;
 
 fn events(out: &str) -> Vec<Value> {
     out.lines()
@@ -80,7 +29,7 @@ fn vector(name: &str) -> PathBuf {
 #[test]
 fn help_names_every_command() {
     let (out, err, code) = Place::new().run(&["--help"]);
-    for command in ["demo", "run", "replay", "config", "completions"] {
+    for command in ["demo", "run", "replay", "config", "doctor", "completions"] {
         assert!(out.contains(&format!("\n  {command} ")), "{command}: {out}");
     }
     for said in [
@@ -699,4 +648,148 @@ fn a_signal_ends_the_run_with_its_number_and_the_turn_is_told() {
         );
         assert_eq!(child.wait().unwrap().code(), Some(expected));
     }
+}
+
+/// Mark and name of each line of `doctor`, and what it says.
+fn checks(out: &str) -> Vec<(String, String)> {
+    out.lines()
+        .map(|line| {
+            let (head, said) = line.split_at(18);
+            let head: Vec<&str> = head.split_whitespace().collect();
+            (head.join(" "), said.to_owned())
+        })
+        .collect()
+}
+
+fn said<'a>(checks: &'a [(String, String)], head: &str) -> &'a str {
+    let found = checks.iter().find(|(found, _)| found == head);
+    found.map_or_else(|| panic!("no `{head}` in {checks:#?}"), |(_, said)| said)
+}
+
+#[test]
+fn the_doctor_looks_at_everything_here_and_asks_nobody_offline() {
+    let place = Place::new();
+    let (out, err, code) = place.run(&["doctor", "--offline"]);
+    let found = checks(&out);
+    let heads: Vec<&str> = found.iter().map(|(head, _)| head.as_str()).collect();
+    assert_eq!(
+        heads,
+        [
+            "warn terminal",
+            "ok colours",
+            "ok characters",
+            "ok folder",
+            "ok sessions",
+            "ok settings",
+            "warn key",
+            "ok address",
+            "ok tools",
+            "- server",
+            "- model",
+            "- answer",
+            "ok window"
+        ]
+    );
+    assert_eq!((err.as_str(), code), ("", 0));
+}
+
+#[test]
+fn the_doctor_tries_server_and_model() {
+    let place = Place::new();
+    let server = Server::start(vec![Reply::message(&[], "max_tokens")]);
+    let doctor = |url: &str| {
+        let mut command = place.command(&["doctor", "--base-url", url, "--model", "m"]);
+        told(
+            command
+                .env("ANTHROPIC_AUTH_TOKEN", "a-token")
+                .output()
+                .unwrap(),
+        )
+    };
+    let (out, err, code) = doctor(&server.url());
+    let found = checks(&out);
+    assert_eq!(
+        said(&found, "ok key"),
+        "ANTHROPIC_AUTH_TOKEN from the environment, sent as Authorization: Bearer"
+    );
+    assert_eq!(
+        said(&found, "ok address"),
+        format!("{} (--base-url): this machine", server.url())
+    );
+    assert_eq!(
+        said(&found, "ok server"),
+        "reached, and it has no list of models (status 404)"
+    );
+    assert!(said(&found, "ok answer").starts_with("m answered after "));
+    assert_eq!((err.as_str(), code), ("", 0));
+    let lines: Vec<String> = server
+        .requests()
+        .into_iter()
+        .map(|request| request.line)
+        .collect();
+    assert_eq!(lines, ["GET /v1/models", "POST /v1/messages"]);
+    assert_eq!(server.requests()[1].body["max_tokens"], 1);
+    assert_eq!(server.violations(), [""; 0]);
+
+    server.push(vec![Reply::error(
+        401,
+        "authentication_error",
+        "bad a-token",
+    )]);
+    let (out, _, code) = doctor(&server.url());
+    let answer = checks(&out);
+    let answer = said(&answer, "fail answer");
+    assert!(
+        answer.contains("401: bad [key]") && answer.contains("set ANTHROPIC_API_KEY"),
+        "{answer}"
+    );
+    assert_eq!(code, 1);
+
+    let gone = server.url();
+    drop(server);
+    let (out, _, code) = doctor(&gone);
+    let found = checks(&out);
+    assert!(said(&found, "fail server").contains("is the server running"));
+    assert_eq!(said(&found, "- answer"), "the server was not reached");
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn the_doctor_says_what_is_wrong_and_what_to_do() {
+    let place = Place::new();
+    place.file(".plimsoll/config.toml", "keep_recnt = 9\n");
+    let doctor = |options: &[&str]| place.run(&[&["doctor", "--offline"], options].concat());
+    let (out, _, code) = doctor(&[]);
+    assert!(said(&checks(&out), "warn settings").contains("--trust"));
+    assert_eq!(code, 0);
+    let (out, _, code) = doctor(&["--trust"]);
+    assert!(said(&checks(&out), "fail settings").contains("config.toml:1:1: no setting is called"));
+    assert_eq!(code, 1);
+    let (out, _, code) = doctor(&["--base-url", "http://192.0.2.1"]);
+    assert!(said(&checks(&out), "fail address").contains("--set allow_http=true"));
+    assert_eq!(code, 1);
+    let (out, _, code) = doctor(&["--base-url", "http://192.0.2.1", "--set", "allow_http=true"]);
+    assert!(said(&checks(&out), "warn address").contains("allowed by --set allow_http"));
+    assert_eq!(code, 0);
+    let (out, _, code) = doctor(&["--workspace", "nowhere"]);
+    assert!(said(&checks(&out), "fail folder").contains("nowhere: cannot work there"));
+    assert_eq!(code, 1);
+    let home = place.home().to_str().unwrap().to_owned();
+    let (out, _, _) = doctor(&["--workspace", &home]);
+    assert!(said(&checks(&out), "warn folder").contains("more than one project"));
+    let mut ascii = place.command(&["doctor", "--offline"]);
+    let (out, _, _) = told(
+        ascii
+            .env("LC_ALL", "C")
+            .env("NO_COLOR", "1")
+            .output()
+            .unwrap(),
+    );
+    assert!(said(&checks(&out), "warn characters").contains("C.UTF-8"));
+    assert!(said(&checks(&out), "ok colours").contains("NO_COLOR"));
+    // Tools that need a bash, on a path that has none.
+    let mut bare = place.command(&["doctor", "--offline"]);
+    let (out, _, code) = told(bare.env("PATH", place.home()).output().unwrap());
+    assert!(said(&checks(&out), "fail tools").contains("is bash installed"));
+    assert_eq!(code, 1);
 }

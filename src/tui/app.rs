@@ -17,7 +17,7 @@ use std::time::Duration;
 use crossterm::event::KeyEvent;
 
 pub(crate) use ask::{Ask, Asks, Choice, Draft};
-pub use command::Switch;
+pub use command::{Offer, Switch};
 pub(crate) use command::{TABLE as COMMANDS, completions};
 pub(crate) use lamps::Lit;
 use lamps::{Hold, Lamps};
@@ -64,6 +64,8 @@ pub(crate) enum Effect {
     Quit,
     /// End, and begin anew with this demo.
     SwitchTo(String),
+    /// End, and begin anew with what the user agreed to.
+    Agree(Offer),
 }
 
 /// A part of the screen that can have the focus.
@@ -127,6 +129,7 @@ pub(crate) struct Begin {
     pub(crate) first: Vec<String>,
     pub(crate) gates: Vec<Gate>,
     pub(crate) demos: Vec<String>,
+    pub(crate) offers: Vec<Offer>,
 }
 
 /// The screen's state.
@@ -145,6 +148,8 @@ pub(crate) struct App {
     /// The time of the newest message.
     pub(crate) now: Duration,
     demos: Vec<String>,
+    /// What the user can agree to.
+    pub(crate) offers: Vec<Offer>,
 }
 
 /// What is shown where.
@@ -183,6 +188,7 @@ impl App {
             screen: Screen::default(),
             now: Duration::ZERO,
             demos: begin.demos,
+            offers: begin.offers,
         }
     }
 
