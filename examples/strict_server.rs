@@ -21,14 +21,21 @@
 //! slow A text that comes byte by byte.
 //! hang-up
 //! ```
+#![allow(dead_code, unreachable_pub)] // the tests use more of the server
 #![expect(clippy::print_stdout, reason = "what it prints is what it is for")]
 
-#[path = "../tests/support/mod.rs"]
-mod support;
+#[path = "../tests/support/reply.rs"]
+mod reply;
+#[path = "../tests/support/server.rs"]
+mod server;
+#[path = "../tests/support/tls.rs"]
+mod tls;
+#[path = "../tests/support/validity.rs"]
+mod validity;
 
+use reply::Reply;
 use serde_json::{Value, json};
-use support::reply::Reply;
-use support::server::Server;
+use server::Server;
 
 const DEFAULT: &str = "tool bash {\"command\": \"ls\"}\ntext That is what I found.";
 

@@ -115,6 +115,8 @@ pub enum AgentEvent {
         stage: Stage,
         /// Why.
         error: String,
+        /// Model calls that it made.
+        api_calls: u32,
     },
     /// A request goes to the model.
     ModelCallStarted {
@@ -218,6 +220,8 @@ pub enum AgentEvent {
 pub struct SessionStarted {
     /// The session's id.
     pub session: String,
+    /// The session's log; null where it is in memory only.
+    pub log: Option<String>,
     /// The folder that the agent works in.
     pub workspace: String,
     /// The model's name.

@@ -8,6 +8,7 @@ mod fold;
 
 use std::collections::HashMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::{Timestamp, ZonedDateTime};
@@ -104,6 +105,12 @@ impl Session {
     #[must_use]
     pub fn id(&self) -> &str {
         &self.header.session
+    }
+
+    /// Where the log can be found by a person; `None` where it is in memory only.
+    #[must_use]
+    pub fn path(&self) -> Option<PathBuf> {
+        self.store.path(&self.name)
     }
 
     /// Begins the log of the subagent of the `task` call `id`.

@@ -6,7 +6,7 @@ mod disk;
 mod memory;
 
 use std::io;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 pub use disk::FsStore;
 pub use memory::MemStore;
@@ -30,6 +30,9 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `NotFound` if there is none.
     fn read(&self, name: &str) -> io::Result<String>;
+
+    /// Where `name` can be found by a person; `None` where it is in memory only.
+    fn path(&self, name: &str) -> Option<PathBuf>;
 }
 
 /// `name` as a path, if every part of it is a plain name: no `..`, no root, no drive.

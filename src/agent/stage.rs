@@ -71,7 +71,7 @@ impl Agent {
         match outcome {
             Outcome::Skipped(skip) => match saving.error {
                 Some(error) => {
-                    self.failed(stage, format!("not saved: {error}; kept whole"))
+                    self.failed(stage, 0, format!("not saved: {error}; kept whole"))
                         .await;
                 }
                 None => self.skipped(stage, skip).await,
@@ -89,7 +89,7 @@ impl Agent {
                 self.swap(rewrite, made, saving.files).await;
             }
             Outcome::NeedsSummary(_) if cancel.is_cancelled() => {
-                self.failed(stage, STOPPED.to_owned()).await;
+                self.failed(stage, 0, STOPPED.to_owned()).await;
             }
             Outcome::NeedsSummary(plan) => self.carry_out(plan, Vec::new(), cancel).await,
         }
@@ -123,19 +123,22 @@ impl Agent {
         .await;
         let transcript = match self.write_down().await {
             Ok(name) => name,
-            Err(error) => return self.failed(plan.stage, error).await,
+            Err(error) => return self.failed(plan.stage, 0, error).await,
         };
         let (summary, api_calls) = self.summarise(&plan, cancel).await;
         let summary = match summary {
             Ok(summary) => summary,
-            Err(error) => return self.summary_failed(plan.stage, error).await,
+            Err(error) => return self.summary_failed(plan.stage, api_calls, error).await,
         };
         let rewrite = rebuild(&self.history, &plan, &summary);
         let after = rewrite.history.size();
         if plan.trigger == Trigger::Pipeline && after >= size {
-            let error =
-                format!("the summary is no shorter than what it would replace ({size} → {after})");
-            return self.summary_failed(plan.stage, error).await;
+            let error = format!(
+                "the summary is no shorter than what it would replace ({} → {})",
+                thousands(size),
+                thousands(after)
+            );
+            return self.summary_failed(plan.stage, api_calls, error).await;
         }
         let made = Made {
             stage: plan.stage,
@@ -161,10 +164,10 @@ impl Agent {
         }
     }
 
-    async fn summary_failed(&mut self, stage: Stage, error: String) {
+    async fn summary_failed(&mut self, stage: Stage, api_calls: u32, error: String) {
         self.pause.failed();
         self.log_pause().await;
-        self.failed(stage, error).await;
+        self.failed(stage, api_calls, error).await;
     }
 
     async fn log_pause(&mut self) {
@@ -308,7 +311,7 @@ impl Agent {
         self.logged(logged).await;
         if let Some(error) = &self.log_error {
             let error = format!("the session log cannot be written: {error}; nothing was replaced");
-            self.failed(made.stage, error).await;
+            self.failed(made.stage, made.api_calls, error).await;
             return false;
         }
         self.history = after;
@@ -330,11 +333,12 @@ impl Agent {
         .await;
     }
 
-    async fn failed(&self, stage: Stage, error: String) {
+    async fn failed(&self, stage: Stage, api_calls: u32, error: String) {
         self.emit(AgentEvent::StageFailed {
             call: self.calls + 1,
             stage,
             error,
+            api_calls,
         })
         .await;
     }

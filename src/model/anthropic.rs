@@ -131,7 +131,10 @@ impl Inner {
                 max_tokens,
                 marks,
             };
-            let response = self.send(&wire::body(request, form)).await?;
+            // As bytes, so that nothing else of the conversation's size is held while the server thinks.
+            let body = serde_json::to_vec(&wire::body(request, form))
+                .map_err(|error| unusable(&format!("the request cannot be written: {error}")))?;
+            let response = self.send(body).await?;
             if response.status().is_success() {
                 return self.reply(response, request).await;
             }
@@ -162,11 +165,11 @@ impl Inner {
         self.client.get_or_try_init(build).await
     }
 
-    async fn send(&self, body: &serde_json::Value) -> Result<Response, Failure> {
+    async fn send(&self, body: Vec<u8>) -> Result<Response, Failure> {
         let url = messages_url(&self.endpoint.base_url).map_err(|why| unusable(&why))?;
         let client = self.client(&url).await.map_err(|why| unusable(&why))?;
         let headers = headers(&self.endpoint).map_err(|why| unusable(&why))?;
-        let request = client.post(url).headers(headers).json(body).build();
+        let request = client.post(url).headers(headers).body(body).build();
         let request = request.map_err(|error| self.speaker.network(error))?;
         let mut kept_one = self.answered.load(Ordering::Relaxed);
         loop {

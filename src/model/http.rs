@@ -136,6 +136,7 @@ pub(super) fn proxy_in_force(base: &str) -> Option<String> {
 /// The headers of every request.
 pub(super) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let setting = |name: &str, text: &str| {
         HeaderValue::from_str(text)
             .map_err(|_| format!("the setting {name} has characters that a header cannot hold"))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Store, checked, taken};
@@ -91,6 +92,10 @@ impl Store for MemStore {
             .get(name)
             .cloned()
             .ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn path(&self, _: &str) -> Option<PathBuf> {
+        None
     }
 }
 

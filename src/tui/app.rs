@@ -5,6 +5,7 @@
 mod ask;
 mod command;
 mod input;
+mod lamps;
 mod question;
 mod scroll;
 mod send;
@@ -16,14 +17,16 @@ use std::time::Duration;
 use crossterm::event::KeyEvent;
 
 pub(crate) use ask::{Ask, Asks, Choice, Draft};
-pub use command::Switch;
+pub use command::{Offer, Switch};
 pub(crate) use command::{TABLE as COMMANDS, completions};
+pub(crate) use lamps::Lit;
+use lamps::{Hold, Lamps};
 pub(crate) use scroll::Scroll;
 pub(crate) use turn::Turn;
 
 use super::mirror::Mirror;
 use super::prompt::Prompt;
-use super::theme::Look;
+use super::theme::{Look, Motion};
 use super::transcript::Transcript;
 use super::view::{self, Layout};
 use crate::event::{AgentEvent, Command, Envelope, Gate};
@@ -61,6 +64,8 @@ pub(crate) enum Effect {
     Quit,
     /// End, and begin anew with this demo.
     SwitchTo(String),
+    /// End, and begin anew with what the user agreed to.
+    Agree(Offer),
 }
 
 /// A part of the screen that can have the focus.
@@ -124,6 +129,7 @@ pub(crate) struct Begin {
     pub(crate) first: Vec<String>,
     pub(crate) gates: Vec<Gate>,
     pub(crate) demos: Vec<String>,
+    pub(crate) offers: Vec<Offer>,
 }
 
 /// The screen's state.
@@ -136,11 +142,14 @@ pub(crate) struct App {
     pub(crate) prompt: Prompt,
     pub(crate) asks: Asks,
     pub(crate) turn: Turn,
+    pub(crate) lamps: Lamps,
     pub(crate) gates: VecDeque<Gate>,
     pub(crate) screen: Screen,
     /// The time of the newest message.
     pub(crate) now: Duration,
     demos: Vec<String>,
+    /// What the user can agree to.
+    pub(crate) offers: Vec<Offer>,
 }
 
 /// What is shown where.
@@ -174,10 +183,12 @@ impl App {
             prompt: Prompt::default(),
             asks: Asks::default(),
             turn: Turn::default(),
+            lamps: Lamps::default(),
             gates: begin.gates.into(),
             screen: Screen::default(),
             now: Duration::ZERO,
             demos: begin.demos,
+            offers: begin.offers,
         }
     }
 
@@ -221,13 +232,15 @@ impl App {
         }
         self.transcript.arrange(width);
         self.screen.scroll.arrange(&self.transcript, height);
+        self.transcript.show(self.screen.scroll.top, height);
     }
 
     /// When something on the screen changes by itself next; `None` while nothing moves.
     pub(crate) fn next_wake(&self) -> Option<Duration> {
         let hint = self.screen.hint.as_ref().map(|hint| hint.until);
         let question = self.asks.hears_at().filter(|&at| at > self.now);
-        [hint, question, self.turn.next_second(self.now)]
+        let lamp = self.lamps.next(self.now);
+        [hint, question, lamp, self.turn.next_second(self.now)]
             .into_iter()
             .flatten()
             .min()
@@ -246,6 +259,8 @@ impl App {
         self.transcript.apply(envelope);
         if envelope.task.is_none() {
             self.turn.apply(self.now, &envelope.event);
+            let hold = self.hold();
+            self.lamps.apply(self.now, &envelope.event, hold);
         }
         match &envelope.event {
             AgentEvent::PermissionAsked {
@@ -285,6 +300,14 @@ impl App {
             | AgentEvent::Notice { .. }
             | AgentEvent::LimitsChanged { .. }
             | AgentEvent::TurnFinished { .. } => {}
+        }
+    }
+
+    /// Lamps are held for whoever learns, unless nothing shall move by itself.
+    fn hold(&self) -> Hold {
+        match (self.learn, self.look.motion) {
+            (Switch::On, Motion::Full) => Hold::Held,
+            (Switch::Off, _) | (_, Motion::Reduced) => Hold::AtOnce,
         }
     }
 

@@ -10,10 +10,15 @@ use unicode_segmentation::UnicodeSegmentation;
 /// How many cells `text` takes on one line.
 #[must_use]
 pub(crate) fn cells(text: &str) -> usize {
-    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+    if is_plain(text) {
         return text.len();
     }
     text.graphemes(true).map(grapheme_cells).sum()
+}
+
+/// Whether every byte of `text` is a grapheme of one cell.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
 }
 
 /// The longest start of `text` that takes at most `width` cells.
@@ -71,6 +76,47 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     out
 }
 
+/// Like [`wrap`]; the further lines of a list's item stand below its words, not below its sign.
+#[must_use]
+pub(crate) fn wrap_items(text: &str, width: usize) -> Vec<String> {
+    let mut out = Vec::new();
+    for line in text.split('\n') {
+        let (sign, words) = line.split_at(item_sign(line));
+        let indent = cells(sign);
+        // Where the sign takes half of the room, the words need it more.
+        if indent == 0 || indent * 2 >= width || cells(line) <= width {
+            wrap_line(line, width.max(1), &mut out);
+            continue;
+        }
+        let from = out.len();
+        wrap_line(words, width - indent, &mut out);
+        for (at, row) in out.iter_mut().enumerate().skip(from) {
+            let front = if at == from {
+                sign
+            } else {
+                &" ".repeat(indent)
+            };
+            row.insert_str(0, front);
+        }
+    }
+    out
+}
+
+/// Where the words of a list's item begin (`- `, `* `, `12. `), in bytes; 0 for any other line.
+fn item_sign(line: &str) -> usize {
+    let words = line.trim_start_matches(' ');
+    let behind = words.strip_prefix(['-', '*']).or_else(|| {
+        let behind = words.trim_start_matches(|c: char| c.is_ascii_digit());
+        (behind.len() < words.len())
+            .then(|| behind.strip_prefix('.'))
+            .flatten()
+    });
+    match behind.and_then(|behind| behind.strip_prefix(' ')) {
+        Some(rest) => line.len() - rest.len(),
+        None => 0,
+    }
+}
+
 fn wrap_line(line: &str, width: usize, out: &mut Vec<String>) {
     if cells(line) <= width {
         out.push(line.to_owned());
@@ -112,8 +158,14 @@ fn wrap_line(line: &str, width: usize, out: &mut Vec<String>) {
 
 /// The pieces between which a line may break: runs of spaces, words with their punctuation, single wide characters.
 fn chunks(line: &str) -> impl Iterator<Item = &str> {
+    let plain = is_plain(line);
     let mut rest = line;
     std::iter::from_fn(move || {
+        if plain {
+            let (chunk, behind) = rest.split_at(plain_chunk(rest));
+            rest = behind;
+            return (!chunk.is_empty()).then_some(chunk);
+        }
         let mut end = 0;
         let mut last = None;
         for (at, grapheme) in rest.grapheme_indices(true) {
@@ -128,6 +180,14 @@ fn chunks(line: &str) -> impl Iterator<Item = &str> {
         rest = behind;
         (!chunk.is_empty()).then_some(chunk)
     })
+}
+
+/// Where the first piece of a plain text ends: found in a fraction of the time that looking for graphemes takes.
+fn plain_chunk(text: &str) -> usize {
+    let blank = text.starts_with(' ');
+    text.bytes()
+        .position(|byte| (byte == b' ') != blank)
+        .unwrap_or(text.len())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -214,6 +274,38 @@ mod tests {
         assert_eq!(wrap("", 5), [""]);
         assert_eq!(wrap("漢", 1), ["?"]);
         assert_eq!(wrap("a\n\nb", 1), ["a", "", "b"]);
+    }
+
+    #[test]
+    fn plain_text_breaks_where_the_same_text_in_wider_letters_does() {
+        let text = "  the quick  brown fox, over-hyphenated and averyveryverylongword   end ";
+        for width in 1..40 {
+            let plain: Vec<String> = wrap(text, width);
+            // One letter of another alphabet, as wide as the one it stands for, keeps the whole line from being plain.
+            let other: Vec<String> = wrap(&text.replace('e', "é"), width);
+            assert_eq!(
+                plain.join("|").replace('e', "é"),
+                other.join("|"),
+                "{width}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_words_of_an_item_stand_below_each_other() {
+        assert_eq!(
+            wrap_items("- one two three\n  12. four five six\nno item at all", 14),
+            [
+                "- one two",
+                "  three",
+                "  12. four",
+                "      five six",
+                "no item at all"
+            ]
+        );
+        assert_eq!(wrap_items("- ab", 4), ["- ab"]);
+        assert_eq!(wrap_items("-ab cd", 4), ["-ab", "cd"]);
+        assert_eq!(wrap_items("- abcde", 3), ["- a", "bcd", "e"]);
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! The built program in a home and a workspace of its own, with nothing of this machine's environment.
+//! The built program with variables of a test's own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+use super::support::place::{Place, told};
 
 /// What it said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,55 +16,37 @@ pub(crate) struct Said {
 
 /// A home with a workspace in it; both go with it.
 #[derive(Debug)]
-pub(crate) struct Home(tempfile::TempDir);
+pub(crate) struct Home(Place);
 
 impl Home {
     pub(crate) fn new() -> Self {
-        let home = Self(tempfile::tempdir().unwrap());
-        fs::create_dir(home.work()).unwrap();
-        home
+        Self(Place::new())
     }
 
     /// The workspace.
     pub(crate) fn work(&self) -> PathBuf {
-        self.0.path().join("work")
+        self.0.work()
     }
 
     /// Writes a file beside the workspace.
     pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.path().join(name);
+        let path = self.0.home().join(name);
         fs::write(&path, text).unwrap();
         path
     }
 
     /// Runs the program with `arguments` and `variables`.
     pub(crate) fn run(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Said {
-        let home = self.0.path();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-        command
-            .args(arguments)
-            .current_dir(self.work())
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("HOME", home)
-            .env("TMPDIR", home)
-            .envs(variables.iter().copied())
-            .stdin(Stdio::null());
-        for kind in ["CONFIG", "DATA", "STATE", "CACHE"] {
-            command.env(format!("XDG_{kind}_HOME"), home.join(kind.to_lowercase()));
-        }
-        let output = command.output().unwrap();
-        Said {
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-            code: output.status.code().unwrap(),
-        }
+        let mut command = self.0.command(arguments);
+        command.envs(variables.iter().copied()).stdin(Stdio::null());
+        let (out, err, code) = told(command.output().unwrap());
+        Said { out, err, code }
     }
 
     /// All files that were written, with what is in them.
     pub(crate) fn written(&self) -> Vec<(PathBuf, String)> {
         let mut files = Vec::new();
-        collect(self.0.path(), &mut files);
+        collect(self.0.home(), &mut files);
         files
     }
 }

@@ -12,7 +12,7 @@ use plimsoll::session::{Folded, fold};
 const FIELDS: [(&str, &str); 19] = [
     (
         "session_started",
-        "session workspace model profile limits scripted system_chars tools_chars",
+        "session log workspace model profile limits scripted system_chars tools_chars",
     ),
     ("turn_started", "request"),
     ("message_appended", "message size id"),
@@ -26,7 +26,7 @@ const FIELDS: [(&str, &str); 19] = [
         "stage trigger size_before size_after messages_before messages_after touched files api_calls duration_ms call \
          guards unread_lost",
     ),
-    ("stage_failed", "stage error call"),
+    ("stage_failed", "stage error call api_calls"),
     ("model_call_started", "call size messages"),
     ("text_delta", "text"),
     ("retrying", "attempt wait_ms reason"),
@@ -229,8 +229,10 @@ impl Live {
                 self.summarising = true;
                 return false;
             }
-            AgentEvent::StageFailed { .. } => {
-                if std::mem::take(&mut self.summarising) {
+            AgentEvent::StageFailed { error, .. } => {
+                // A disk that is full says nothing of summaries.
+                let on_disk = error.ends_with("; nothing was replaced");
+                if std::mem::take(&mut self.summarising) && !on_disk {
                     self.pause.failures += 1;
                 }
                 return false;

@@ -42,6 +42,7 @@ impl Play {
         };
         play.tell(AgentEvent::SessionStarted(Box::new(SessionStarted {
             session: "s1".to_owned(),
+            log: None,
             workspace: "/home/u/parser-demo".to_owned(),
             model: "sonnet".to_owned(),
             scripted: false,
@@ -261,6 +262,7 @@ impl Play {
             call: self.call,
             stage,
             error: error.to_owned(),
+            api_calls: 0,
         });
     }
 

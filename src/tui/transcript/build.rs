@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Compacted, Entry, Kind, Reply, Tool, ToolState, Transcript};
+use super::{Compacted, Entry, Kind, Reply, Tool, ToolState, Transcript, Wrapped};
 use crate::context::{History, Item, Limits, MessageId, Stage};
 use crate::event::{AgentEvent, Envelope, StageReport, TurnEnd};
 use crate::message::{BlockKind, Content, ContentBlock, Message, ResultContent, Role};
 use crate::text::{head, thousands};
 use crate::tui::mirror::tool_line;
+use crate::tui::texts::limits_changed;
 
 /// Characters of a failed tool's output that are kept to be shown.
 const WHY: usize = 200;
@@ -22,7 +23,10 @@ impl Transcript {
             return;
         }
         match &envelope.event {
-            AgentEvent::SessionStarted(started) => self.resume(&started.context),
+            AgentEvent::SessionStarted(started) => {
+                self.limits = Some(started.limits.clone());
+                self.resume(&started.context);
+            }
             AgentEvent::MessageAppended { id, message, .. } => self.message(*id, message),
             AgentEvent::TextDelta { text } => self.delta(text),
             AgentEvent::Retrying { .. } => self.drop_streamed(),
@@ -127,9 +131,10 @@ impl Transcript {
             self.entries.len() - 1
         });
         self.streaming = Some(at);
+        self.ends.truncate(at);
         if let Some(entry) = self.entries.get_mut(at) {
             entry.text.push_str(text);
-            entry.rows.clear();
+            entry.height = None;
         }
     }
 
@@ -137,8 +142,12 @@ impl Transcript {
     fn replace_streamed(&mut self, entries: Vec<Entry>) {
         match self.streaming.take() {
             Some(at) => {
+                if at < self.shown.end {
+                    self.shown.end = self.shown.end + entries.len() - 1;
+                }
                 self.entries.splice(at..=at, entries);
                 self.ends.truncate(at);
+                self.wrapped = Wrapped::default();
             }
             None => self.entries.extend(entries),
         }
@@ -173,19 +182,19 @@ impl Transcript {
                     transcript,
                 ));
             }
-            Stage::ToolResultBudget
-            | Stage::SnipCompact
-            | Stage::MicroCompact
-            | Stage::FitResults => {}
+            Stage::ToolResultBudget | Stage::FitResults => {
+                if let Some(saved) = saved(&report.files) {
+                    self.note(saved);
+                }
+            }
+            Stage::SnipCompact | Stage::MicroCompact => {}
         }
     }
 
     fn limits(&mut self, limits: &Limits, reason: &str) {
-        self.note(format!(
-            "Limits changed: line {}, newest {} results kept ({reason}).",
-            thousands(limits.context_limit),
-            limits.keep_recent
-        ));
+        let before = self.limits.replace(limits.clone()).unwrap_or_default();
+        let changes = limits_changed(&before, limits);
+        self.note(format!("Changed: {changes} ({reason})."));
     }
 
     fn turn_finished(&mut self, end: TurnEnd, error: Option<&str>) {
@@ -193,7 +202,8 @@ impl Transcript {
             && let Some(entry) = self.entries.get_mut(at)
         {
             entry.kind = Kind::Reply(Reply::Cut);
-            entry.rows.clear();
+            self.wrapped = Wrapped::default();
+            self.changed(at);
         }
         match (end, error) {
             (TurnEnd::Done, None) => {}
@@ -209,25 +219,31 @@ impl Transcript {
 
     /// Changes the newest call of that id; where it stands.
     fn with_tool(&mut self, id: &str, change: impl FnOnce(&mut Tool)) -> Option<usize> {
-        let found = self
-            .entries
-            .iter_mut()
-            .enumerate()
-            .rev()
-            .find_map(|(at, entry)| match &mut entry.kind {
-                Kind::Tool(tool) if tool.id == id => Some((at, tool, &mut entry.rows)),
+        let found = (self.entries.iter_mut().enumerate().rev()).find_map(|(at, entry)| {
+            match &mut entry.kind {
+                Kind::Tool(tool) if tool.id == id => Some((at, tool)),
                 Kind::Tool(_)
                 | Kind::User
                 | Kind::Reply(_)
                 | Kind::Compacted(_)
                 | Kind::Note
                 | Kind::Warning => None,
-            });
-        let (at, tool, rows) = found?;
+            }
+        });
+        let (at, tool) = found?;
         change(tool);
-        rows.clear();
+        self.changed(at);
         Some(at)
     }
+}
+
+/// Where the full texts are of which only previews stay; `None` where none was written.
+fn saved(files: &[String]) -> Option<String> {
+    let (first, others) = files.split_first()?;
+    Some(match others.len() {
+        0 => format!("Saved in full: {first}"),
+        n => format!("Saved in full: {first} and {n} more beside it"),
+    })
 }
 
 fn failed(stage: Stage, error: &str) -> String {

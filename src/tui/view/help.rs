@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::layout::centred;
 use super::paint::Canvas;
 use super::{framed, over};
-use crate::tui::app::{App, COMMANDS};
+use crate::tui::app::{App, COMMANDS, Offer};
 use crate::tui::keys::{Place, TABLE};
 use crate::tui::text::pad;
 use crate::tui::theme::Look;
@@ -18,7 +18,7 @@ const SIZE: Size = Size::new(78, 60);
 
 /// Draws the help from `row` on, over whatever is there.
 pub(super) fn draw(app: &App, row: usize, area: Rect, buf: &mut Buffer) {
-    let lines = lines(app.look);
+    let lines = lines(app.look, &app.offers);
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let size = Size::new(SIZE.width, SIZE.height.min(rows.saturating_add(2)));
     let area = centred(area, size);
@@ -38,7 +38,7 @@ fn put(canvas: &mut Canvas<'_>, y: usize, text: &str, style: Style) {
     canvas.put((1, y), text, style);
 }
 
-fn lines(look: Look) -> Vec<(String, Style)> {
+fn lines(look: Look, offers: &[Offer]) -> Vec<(String, Style)> {
     let mut lines = Vec::new();
     for place in [Place::Everywhere, Place::Input, Place::Pane, Place::Dialog] {
         lines.push((place.title().to_owned(), look.strong()));
@@ -54,6 +54,9 @@ fn lines(look: Look) -> Vec<(String, Style)> {
     lines.push(("Commands".to_owned(), look.strong()));
     for (name, argument, does) in COMMANDS {
         lines.push((row(&format!("{name} {argument}"), does), Style::new()));
+    }
+    for (name, does) in offers.iter().map(|offer| offer.row()) {
+        lines.push((row(name, does), Style::new()));
     }
     lines
 }
