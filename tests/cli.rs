@@ -384,7 +384,7 @@ fn a_replay_reports_in_text_and_in_json() {
 
 /// The newest session log of `place`.
 fn session_log(place: &Place) -> PathBuf {
-    let logs = fs::read_dir(place.0.path().join("data/plimsoll/sessions")).unwrap();
+    let logs = fs::read_dir(place.home().join("data/plimsoll/sessions")).unwrap();
     let only: Vec<PathBuf> = logs.map(|log| log.unwrap().path()).collect();
     assert_eq!(only.len(), 1, "one session was played");
     only[0].clone()
