@@ -4,6 +4,7 @@
 
 mod ask;
 mod command;
+mod demo;
 mod input;
 mod lamps;
 mod question;
@@ -16,9 +17,10 @@ use std::time::Duration;
 
 use crossterm::event::KeyEvent;
 
-pub(crate) use ask::{Ask, Asks, Choice, Draft};
+pub(crate) use ask::{Ask, Asks, Choice};
 pub use command::Switch;
 pub(crate) use command::{TABLE as COMMANDS, completions};
+pub(crate) use demo::Demo;
 pub(crate) use lamps::Lit;
 use lamps::{Hold, Lamps};
 pub(crate) use scroll::Scroll;
@@ -144,7 +146,9 @@ pub(crate) struct App {
     pub(crate) screen: Screen,
     /// The time of the newest message.
     pub(crate) now: Duration,
-    demos: Vec<String>,
+    /// Whether this is a demo, and how far it is.
+    pub(crate) demo: Demo,
+    pub(crate) demos: Vec<String>,
 }
 
 /// What is shown where.
@@ -159,6 +163,10 @@ pub(crate) struct Screen {
     pub(crate) scroll: Scroll,
     /// Newest rows of the log that are scrolled out.
     pub(crate) log_skip: usize,
+    /// Rows of Pipeline that are scrolled out, where it has not room for all.
+    pub(crate) pane_skip: usize,
+    /// First line of a demo's box that is shown.
+    pub(crate) box_skip: usize,
     pub(crate) overlay: Option<Overlay>,
     pub(crate) hint: Option<Hint>,
     pub(crate) layout: Layout,
@@ -179,6 +187,7 @@ impl App {
             asks: Asks::default(),
             turn: Turn::default(),
             lamps: Lamps::default(),
+            demo: Demo::of(&begin.gates),
             gates: begin.gates.into(),
             screen: Screen::default(),
             now: Duration::ZERO,
@@ -190,6 +199,16 @@ impl App {
     pub(crate) fn update(&mut self, now: Duration, msg: Msg) -> Vec<Effect> {
         self.now = now;
         self.screen.hint.take_if(|hint| now >= hint.until);
+        let effects = self.take(msg);
+        // What was to be stopped has ended, by that or by itself.
+        if !self.turn.busy() {
+            self.drop_stop_hint();
+        }
+        effects
+    }
+
+    fn take(&mut self, msg: Msg) -> Vec<Effect> {
+        let now = self.now;
         match msg {
             Msg::Key(key) => return self.key(key),
             Msg::Wheel(notches) => self.wheel(notches),
@@ -219,6 +238,9 @@ impl App {
         let layout = view::layout(self);
         let (width, height) = layout.conversation_size();
         self.screen.layout = layout;
+        view::fit_question(self);
+        view::fit_box(self);
+        view::fit_pane(self);
         let rows = self.mirror.log.len().saturating_sub(1);
         self.screen.log_skip = self.screen.log_skip.min(rows);
         if width == 0 || height == 0 {
@@ -273,9 +295,7 @@ impl App {
             AgentEvent::PermissionAnswered { id, .. } => self.asks.remove(id),
             AgentEvent::TurnFinished { .. } if envelope.task.is_none() => {
                 self.asks.clear();
-                self.screen
-                    .hint
-                    .take_if(|hint| matches!(hint.again, Again::Stop | Again::Stopping));
+                self.drop_stop_hint();
             }
             AgentEvent::SessionStarted(_)
             | AgentEvent::TurnStarted { .. }
@@ -295,6 +315,12 @@ impl App {
             | AgentEvent::LimitsChanged { .. }
             | AgentEvent::TurnFinished { .. } => {}
         }
+    }
+
+    fn drop_stop_hint(&mut self) {
+        self.screen
+            .hint
+            .take_if(|hint| matches!(hint.again, Again::Stop | Again::Stopping));
     }
 
     /// Lamps are held for whoever learns, unless nothing shall move by itself.

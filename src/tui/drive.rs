@@ -23,6 +23,12 @@ use crate::event::Handle;
 const FRAME: Duration = Duration::from_millis(50);
 /// Plain arrows ready at once that are a notch of the wheel.
 const NOTCH: usize = 3;
+/// Keys ready at once that fingers may have typed; more are a paste.
+const FEW: usize = 5;
+/// How long after a paste keys belong to it too.
+const PASTE: Duration = Duration::from_millis(25);
+/// Keys that are handed in at once.
+const MOST: usize = 4_096;
 
 /// What a console hands in.
 #[derive(Debug)]
@@ -90,6 +96,7 @@ pub(crate) async fn drive<C: Console>(
         began: Instant::now(),
         drawn: None,
         due: Due::Now,
+        pasting: None,
     };
     run.draw()?;
     run.link.start(start);
@@ -107,6 +114,8 @@ struct Run<'a, C: Console> {
     began: Instant,
     drawn: Option<Instant>,
     due: Due,
+    /// Until when keys belong to a paste that began without a word.
+    pasting: Option<Instant>,
 }
 
 impl<C: Console> Run<'_, C> {
@@ -155,25 +164,26 @@ impl<C: Console> Run<'_, C> {
         .await
     }
 
-    /// Takes in an input and all others that are ready, arrows that come in a burst as the wheel that they are.
+    /// Takes in an input and all others that are ready: arrows that come in a burst as the wheel that they are, text that
+    /// does as the paste that it is.
     async fn inputs(&mut self, first: Input) -> anyhow::Result<Option<End>> {
-        let mut arrows = Vec::new();
+        let mut together = Vec::new();
         let mut next = Some(first);
         while let Some(input) = next {
             let ended = match input {
-                Input::Event(Event::Key(key)) if arrow(key).is_some() => {
-                    let turned = arrows
-                        .first()
-                        .is_some_and(|&first| arrow(first) != arrow(key));
-                    let end = if turned {
-                        self.arrows(&mut arrows)?
+                Input::Event(Event::Key(key)) if key.kind == KeyEventKind::Release => None,
+                Input::Event(Event::Key(key)) if Burst::of(key).is_some() => {
+                    let other =
+                        (together.first()).is_some_and(|&first| Burst::of(first) != Burst::of(key));
+                    let end = if other || together.len() == MOST {
+                        self.together(&mut together)?
                     } else {
                         None
                     };
-                    arrows.push(key);
+                    together.push(key);
                     end
                 }
-                other => match self.arrows(&mut arrows)? {
+                other => match self.together(&mut together)? {
                     Some(end) => Some(end),
                     None => self.input(other)?,
                 },
@@ -183,7 +193,7 @@ impl<C: Console> Run<'_, C> {
             }
             next = self.ready().await;
         }
-        self.arrows(&mut arrows)
+        self.together(&mut together)
     }
 
     fn input(&mut self, input: Input) -> anyhow::Result<Option<End>> {
@@ -200,15 +210,22 @@ impl<C: Console> Run<'_, C> {
         }
     }
 
-    /// Hands in arrows that were collected: one by one, or as notches where there are too many for fingers.
-    fn arrows(&mut self, keys: &mut Vec<KeyEvent>) -> anyhow::Result<Option<End>> {
+    /// Hands in keys of a kind that came together: one by one, or as what they are where they are too many for fingers.
+    fn together(&mut self, keys: &mut Vec<KeyEvent>) -> anyhow::Result<Option<End>> {
         let keys = std::mem::take(keys);
-        let Some(step) = keys.first().and_then(|&key| arrow(key)) else {
+        let Some(&first) = keys.first() else {
             return Ok(None);
         };
-        if keys.len() >= NOTCH {
-            let notches = isize::try_from(keys.len() / NOTCH).unwrap_or(1);
-            return self.update(Msg::Wheel(step * notches));
+        match Burst::of(first) {
+            Some(Burst::Arrow(step)) if keys.len() >= NOTCH => {
+                let notches = isize::try_from(keys.len() / NOTCH).unwrap_or(1);
+                return self.update(Msg::Wheel(step * notches));
+            }
+            Some(Burst::Text) if self.pasted(&keys) => {
+                self.pasting = Some(Instant::now() + PASTE);
+                return self.update(Msg::Paste(keys.into_iter().filter_map(text).collect()));
+            }
+            Some(Burst::Arrow(_) | Burst::Text) | None => {}
         }
         for key in keys {
             if let Some(end) = self.update(Msg::Key(key))? {
@@ -216,6 +233,14 @@ impl<C: Console> Run<'_, C> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether text that came together is a paste of a terminal that does not say so: more than fingers type, or the rest
+    /// of one. A key that is held down is none.
+    fn pasted(&self, keys: &[KeyEvent]) -> bool {
+        let held = keys.iter().all(|key| key.code == keys[0].code);
+        let rest = self.pasting.is_some_and(|until| Instant::now() < until);
+        rest || (keys.len() > FEW && !held)
     }
 
     fn news(&mut self, news: News) -> anyhow::Result<Option<End>> {
@@ -329,14 +354,33 @@ async fn sleep_until(deadline: Option<Instant>) {
     }
 }
 
-/// The direction of a plain arrow that was pressed.
-fn arrow(key: KeyEvent) -> Option<isize> {
-    if key.kind == KeyEventKind::Release || key.modifiers != KeyModifiers::NONE {
-        return None;
+/// What keys that come together may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Burst {
+    /// A plain arrow and its direction.
+    Arrow(isize),
+    /// A key that stands for a character of a text.
+    Text,
+}
+
+impl Burst {
+    fn of(key: KeyEvent) -> Option<Self> {
+        match key.code {
+            KeyCode::Up if key.modifiers.is_empty() => Some(Self::Arrow(-1)),
+            KeyCode::Down if key.modifiers.is_empty() => Some(Self::Arrow(1)),
+            _ => text(key).map(|_| Self::Text),
+        }
     }
-    match key.code {
-        KeyCode::Up => Some(-1),
-        KeyCode::Down => Some(1),
+}
+
+/// The character that a key stands for in a pasted text: Enter and Ctrl+J are how a line's end arrives.
+fn text(key: KeyEvent) -> Option<char> {
+    match (key.code, key.modifiers) {
+        (KeyCode::Char(c), KeyModifiers::NONE | KeyModifiers::SHIFT) => Some(c),
+        (KeyCode::Char('j'), KeyModifiers::CONTROL) | (KeyCode::Enter, KeyModifiers::NONE) => {
+            Some('\n')
+        }
+        (KeyCode::Tab, KeyModifiers::NONE) => Some('\t'),
         _ => None,
     }
 }

@@ -237,12 +237,18 @@ async fn commands_act_only_when_they_are_whole_and_compact_asks() {
         assert_eq!(hands.commands(), []);
         hands.types("ompact");
         hands.key(KeyCode::Enter);
+        assert!(hands.rest().await.text.contains("nothing to compact yet"));
+        assert_eq!(hands.commands(), []);
+        hands.agent.begin("go").await;
+        hands.agent.ends("done").await;
+        hands.rest().await;
+        hands.types("/compact");
+        hands.key(KeyCode::Enter);
+        let shown = hands.rest().await;
         assert!(
-            hands
-                .rest()
-                .await
+            shown
                 .text
-                .contains("Compact 0 messages now? 1 API call. y/N")
+                .contains("Compact 2 messages now? 1 API call. y/N")
         );
         hands.key(KeyCode::Enter);
         hands.rest().await;
@@ -262,6 +268,8 @@ async fn commands_act_only_when_they_are_whole_and_compact_asks() {
         );
         hands.types("/demo micro");
         hands.key(KeyCode::Enter);
+        hands.rest().await;
+        hands.types("y");
         hands.rest().await;
         hands
     })
@@ -317,6 +325,159 @@ async fn what_a_model_or_a_tool_says_cannot_act_on_the_terminal() {
         let shown = hands.rest().await;
         assert_eq!(shown.row("asst").trim_end(), "█ asst   ab   c  d �e");
         assert!(!shown.text.contains(['\u{1b}', '\u{7}', '\t']));
+        hands
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn text_that_comes_all_at_once_is_a_paste_also_without_brackets() {
+    sit(SIZE, Begin::default(), |mut hands| async move {
+        hands.burst("one\ntwo\tx\nthree\n");
+        // The rest of it, in a second piece.
+        hands.burst("4\n5");
+        let shown = hands.rest().await;
+        assert_eq!(shown.row("two").trim_end(), "  two x");
+        assert!(shown.text.contains("Conversation"), "Tab moved the focus");
+        assert_eq!(hands.commands(), []);
+        hands.key(KeyCode::Enter);
+        hands.rest().await;
+        assert_eq!(hands.commands(), [prompt("one\ntwo x\nthree\n4\n5")]);
+        // What fingers and input methods can do at once stays what it is.
+        for word in ["2つ", "1人", "今日は良い天気ですね", "ok"] {
+            hands.burst(word);
+            hands.rest().await;
+            hands.key(KeyCode::Enter);
+            hands.rest().await;
+            assert_eq!(hands.commands(), [prompt(word)]);
+        }
+        hands
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_typed_in_a_pane_goes_to_the_message_and_the_message_says_when_it_has_no_keys() {
+    for size in [SIZE, (120, 40), (40, 10)] {
+        sit(size, Begin::default(), |hands| async move {
+            hands.key(KeyCode::Esc);
+            let shown = hands.rest().await;
+            assert!(shown.text.contains("i or type to write"), "{}", shown.text);
+            hands.types("hello");
+            let shown = hands.rest().await;
+            assert!(shown.text.contains("> hello"), "{}", shown.text);
+            assert!(!shown.text.contains("i or type to write"));
+            hands.key(KeyCode::Esc);
+            hands.rest().await;
+            hands.burst("jkgGmi?");
+            let shown = hands.rest().await;
+            assert!(shown.text.contains("> hellojkgGmi?"), "{}", shown.text);
+            hands
+        })
+        .await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_to_be_stopped_and_has_ended_is_not_said_to_be_stopping() {
+    sit(SIZE, Begin::default(), |mut hands| async move {
+        hands.agent.begin("go").await;
+        hands.agent.ends("done").await;
+        hands.rest().await;
+        hands.types("/compact");
+        hands.key(KeyCode::Enter);
+        hands.types("y");
+        hands.rest().await;
+        hands.ctrl('c');
+        assert!(hands.rest().await.text.contains("stopping"));
+        hands
+            .agent
+            .send(AgentEvent::StageFailed {
+                call: 2,
+                stage: crate::context::Stage::CompactHistory,
+                error: "interrupted".to_owned(),
+                api_calls: 1,
+            })
+            .await;
+        assert!(!hands.rest().await.text.contains("stopping"));
+        hands
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_demo_tells_its_end_until_something_else_is_said() {
+    let begin = || Begin {
+        gates: vec![Gate {
+            say: "Watch.".to_owned(),
+            limits: None,
+            prompt: "read them".to_owned(),
+        }],
+        demos: vec!["micro".to_owned(), "tour".to_owned()],
+        ..Begin::default()
+    };
+    for (size, keys) in [(SIZE, 0), ((40, 10), 3)] {
+        sit(size, begin(), |mut hands| async move {
+            hands.key(KeyCode::Enter);
+            hands.agent.begin("read them").await;
+            hands
+                .agent
+                .fires(1, crate::context::Stage::MicroCompact, 20)
+                .await;
+            hands
+                .agent
+                .fires(2, crate::context::Stage::MicroCompact, 30)
+                .await;
+            assert!(!hands.rest().await.text.contains("Demo   over"));
+            hands.agent.ends("done").await;
+            let mut told = hands.rest().await.text;
+            for _ in 0..keys {
+                hands.key(KeyCode::PageDown);
+                told += &hands.rest().await.text;
+            }
+            for part in [
+                "Demo   over",
+                "Fired in this demo: micro 2 times",
+                "Practice folder:",
+                "/home/me/parser-demo",
+                "Session log:",
+                "/demo NAME",
+                "Ctrl+D leaves",
+            ] {
+                assert!(told.contains(part), "{part} in\n{told}");
+            }
+            hands.types("more");
+            hands.key(KeyCode::Enter);
+            hands.rest().await;
+            hands.agent.begin("more").await;
+            hands.agent.ends("done").await;
+            assert!(!hands.rest().await.text.contains("Demo   over"));
+            hands
+        })
+        .await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_can_be_read_whole_at_the_smallest_size() {
+    let words: Vec<String> = (0..60).map(|n| format!("word{n}")).collect();
+    let begin = Begin {
+        gates: vec![Gate {
+            say: words.join(" "),
+            limits: None,
+            prompt: "go".to_owned(),
+        }],
+        ..Begin::default()
+    };
+    sit((40, 10), begin, |hands| async move {
+        let mut told = String::new();
+        for _ in 0..8 {
+            told += &hands.rest().await.text;
+            hands.key(KeyCode::PageDown);
+        }
+        for word in words {
+            assert!(told.contains(&word), "{word} in\n{told}");
+        }
         hands
     })
     .await;

@@ -47,17 +47,42 @@ pub(crate) fn layout(app: &App) -> Layout {
     let first = layout::layout(area, wants);
     if let Some(input) = first.input {
         wants.input = draft_rows(app, first.input_text(input).width);
-        wants.gate = gate::rows(app, input.width);
+        wants.gate = gate::rows(app, input.width, first.mode);
     }
     layout::layout(area, wants)
 }
 
-/// The pane `step` places further in the order of Tab; in compact the ones that are always there are passed over.
+/// Lays out the shown question for the room that it has.
+pub(crate) fn fit_question(app: &mut App) {
+    let area = above_input(&app.screen.layout);
+    if app.screen.layout.mode != Mode::Notice {
+        dialog::fit(app, area);
+    }
+}
+
+/// Keeps what is shown of a demo's box within it.
+pub(crate) fn fit_box(app: &mut App) {
+    app.screen.box_skip = app.screen.box_skip.min(gate::last(app));
+}
+
+/// Keeps what is shown of Pipeline within it.
+pub(crate) fn fit_pane(app: &mut App) {
+    let rows = app.screen.layout.pipeline.map_or(0, |area| {
+        let inner = layout::inner(area);
+        pipeline::rows(&pane(app, None), usize::from(inner.width))
+            .saturating_sub(usize::from(inner.height))
+    });
+    app.screen.pane_skip = app.screen.pane_skip.min(rows);
+}
+
+/// Whether a demo's box holds more than it can show.
+pub(crate) fn box_overflows(app: &App) -> bool {
+    gate::last(app) > 0
+}
+
+/// The pane `step` places further in the order of Tab.
 pub(crate) fn pane_beside(screen: &Screen, step: isize) -> Part {
-    let panes: Vec<Part> = Part::ALL
-        .into_iter()
-        .filter(|&pane| pane != Part::Why || screen.layout.mode == Mode::Standard)
-        .collect();
+    let panes = Part::ALL;
     let at = panes.iter().position(|&pane| pane == screen.focus);
     let count = isize::try_from(panes.len()).unwrap_or(1);
     let at = isize::try_from(at.unwrap_or(0)).unwrap_or(0);
@@ -168,7 +193,11 @@ fn draw_input(app: &App, layout: &Layout, frame: &mut Frame<'_>) {
         return;
     };
     if layout.mode == Mode::Standard {
-        let title = "Message   Enter send · Alt+Enter newline · / commands";
+        let title = if app.screen.focus == Part::Input {
+            "Message   Enter send · Alt+Enter newline · / commands"
+        } else {
+            "Message   i or type to write"
+        };
         pane(app, Some(Part::Input)).framed(title, area, frame.buffer_mut());
     }
     prompt::draw(app, layout.input_text(area), frame);
@@ -196,6 +225,7 @@ fn pane(app: &App, part: Option<Part>) -> Pane<'_> {
         } else {
             Focus::Elsewhere
         },
+        skip: app.screen.pane_skip,
     }
 }
 

@@ -83,7 +83,7 @@ pub(super) fn footer(app: &App, area: Rect, buf: &mut Buffer) {
         (hint.text.clone(), look.strong())
     } else if let Some(commands) = commands(app) {
         (commands, Style::new())
-    } else if let Some(work) = work(app) {
+    } else if let Some(work) = work(app, room) {
         (work, Style::new())
     } else {
         (keys(app).to_owned(), Style::new())
@@ -102,14 +102,36 @@ fn commands(app: &App) -> Option<String> {
     (!names.is_empty()).then(|| format!("{}   Tab completes", names.join("  ")))
 }
 
-/// `› working 12 s   bash cargo test   1 queued   Esc Esc stop`.
-fn work(app: &App) -> Option<String> {
+/// `› working 12 s   bash cargo test   1 queued   Esc Esc stop`; what is being done is cut first.
+fn work(app: &App, room: usize) -> Option<String> {
     if app.turn.starting() {
         return Some("› starting".to_owned());
     }
     let seconds = app.turn.working(app.now)?.as_secs();
-    let mut parts = vec![format!("› working {seconds} s")];
-    let doing = match &app.mirror.work {
+    let working = format!("› working {seconds} s");
+    let mut behind = String::new();
+    if app.turn.queued() > 0 {
+        behind = format!("   {}", count(app.turn.queued(), "queued", "queued"));
+    }
+    behind += match app.asks.front().map(|ask| ask.because.is_some()) {
+        None => "   Esc Esc stop",
+        Some(false) => "   Esc no   Ctrl+C stop",
+        Some(true) => "   Esc back   Ctrl+C stop",
+    };
+    let left = room.saturating_sub(cells(&working) + cells(&behind) + 3);
+    let doing = doing(app).map_or_else(String::new, |doing| {
+        let doing = cut(&doing, left, app.look.dots()).into_owned();
+        if doing.is_empty() {
+            doing
+        } else {
+            format!("   {doing}")
+        }
+    });
+    Some(format!("{working}{doing}{behind}"))
+}
+
+fn doing(app: &App) -> Option<String> {
+    match &app.mirror.work {
         Work::Idle | Work::Busy => None,
         Work::Call { call } => Some(format!("call {call}")),
         Work::Retry {
@@ -123,13 +145,7 @@ fn work(app: &App) -> Option<String> {
         Work::Summary { .. } => Some("summarising".to_owned()),
         Work::Tool { line, .. } => Some(line.clone()),
         Work::Asking { line, .. } => Some(format!("asks: {line}")),
-    };
-    parts.extend(doing);
-    if app.turn.queued() > 0 {
-        parts.push(count(app.turn.queued(), "queued", "queued"));
     }
-    parts.push("Esc Esc stop".to_owned());
-    Some(parts.join("   "))
 }
 
 /// The keys that act where the focus is.
@@ -140,6 +156,9 @@ fn keys(app: &App) -> &'static str {
     match app.screen.focus {
         Pane::Input if !app.gates.is_empty() && app.prompt.is_empty() => {
             "Enter go on   Tab panes   PgUp PgDn scroll   F1 help   Ctrl+C quit"
+        }
+        Pane::Input if app.closing() && app.prompt.is_empty() => {
+            "Enter send   / commands   Esc close   Tab panes   F1 help   Ctrl+D quit"
         }
         Pane::Input if app.mirror.context.len() == 0 => {
             "Enter send   F2 demo tour   Tab panes   F1 help   Ctrl+C quit"
