@@ -358,9 +358,10 @@ fn what_models_tools_and_files_say_cannot_act_on_the_terminal() {
     harmless(&terminal.screen());
     // The question is deaf at first: the answer is given until it is taken.
     terminal
-        .wait_until(|screen| screen.contains("y yes, once"))
+        .wait_until(|screen| screen.contains("Enter answers"))
         .unwrap();
     terminal.send_str("y").unwrap();
+    terminal.send(Key::Enter).unwrap();
     terminal
         .wait_until(|screen| screen.contains("asst   x"))
         .unwrap();

@@ -2,6 +2,7 @@
 //!
 //! No drawing, no channel, no clock: time comes in with each message, as the time since the program started.
 
+mod agent;
 mod ask;
 mod command;
 mod demo;
@@ -31,7 +32,7 @@ use super::prompt::Prompt;
 use super::theme::{Look, Motion};
 use super::transcript::Transcript;
 use super::view::{self, Layout};
-use crate::event::{AgentEvent, Command, Envelope, Gate};
+use crate::event::{Command, Envelope, Gate};
 
 /// How long a hint such as `Esc again to stop` holds.
 const HINT: Duration = Duration::from_secs(3);
@@ -268,53 +269,6 @@ impl App {
             return self.asks.hears(self.now);
         }
         !self.turn.busy() && !self.turn.starting()
-    }
-
-    fn agent(&mut self, envelope: &Envelope) {
-        self.mirror.apply(envelope);
-        self.transcript.apply(envelope);
-        if envelope.task.is_none() {
-            self.turn.apply(self.now, &envelope.event);
-            let hold = self.hold();
-            self.lamps.apply(self.now, &envelope.event, hold);
-        }
-        match &envelope.event {
-            AgentEvent::PermissionAsked {
-                id,
-                tool,
-                input,
-                reason,
-            } => {
-                self.asks.push(Ask::new(
-                    id.clone(),
-                    tool.clone(),
-                    input.clone(),
-                    reason.clone(),
-                ));
-            }
-            AgentEvent::PermissionAnswered { id, .. } => self.asks.remove(id),
-            AgentEvent::TurnFinished { .. } if envelope.task.is_none() => {
-                self.asks.clear();
-                self.drop_stop_hint();
-            }
-            AgentEvent::SessionStarted(_)
-            | AgentEvent::TurnStarted { .. }
-            | AgentEvent::MessageAppended { .. }
-            | AgentEvent::StageSkipped(_)
-            | AgentEvent::StageStarted { .. }
-            | AgentEvent::StageFinished(_)
-            | AgentEvent::StageFailed { .. }
-            | AgentEvent::ModelCallStarted { .. }
-            | AgentEvent::TextDelta { .. }
-            | AgentEvent::Retrying { .. }
-            | AgentEvent::ModelCallFinished { .. }
-            | AgentEvent::ToolStarted { .. }
-            | AgentEvent::ToolFinished { .. }
-            | AgentEvent::TodosChanged { .. }
-            | AgentEvent::Notice { .. }
-            | AgentEvent::LimitsChanged { .. }
-            | AgentEvent::TurnFinished { .. } => {}
-        }
     }
 
     fn drop_stop_hint(&mut self) {

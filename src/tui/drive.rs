@@ -3,16 +3,20 @@
 //! Generic over where frames go and keys come from, so that tests and `--print` run all of it. The loop never waits for the
 //! agent: commands that it does not take yet stand in a queue here.
 
+mod burst;
+
 use std::future::poll_fn;
 use std::io;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use ratatui::Terminal;
 use ratatui::backend::Backend;
 use ratatui::layout::Rect;
 use tokio::time::Instant;
+
+use burst::{Burst, Meant};
 
 use super::app::{App, Effect, Msg};
 use super::link::{Link, News};
@@ -21,15 +25,6 @@ use crate::event::Handle;
 
 /// The least time between two frames that only the agent gave reason for.
 const FRAME: Duration = Duration::from_millis(50);
-/// Plain arrows ready at once that are a notch of the wheel.
-const NOTCH: usize = 3;
-/// Keys ready at once that fingers may have typed; more are a paste.
-const FEW: usize = 5;
-/// How long after a paste keys belong to it too.
-const PASTE: Duration = Duration::from_millis(25);
-/// Keys that are handed in at once.
-const MOST: usize = 4_096;
-
 /// What a console hands in.
 #[derive(Debug)]
 pub(crate) enum Input {
@@ -175,7 +170,7 @@ impl<C: Console> Run<'_, C> {
                 Input::Event(Event::Key(key)) if Burst::of(key).is_some() => {
                     let other =
                         (together.first()).is_some_and(|&first| Burst::of(first) != Burst::of(key));
-                    let end = if other || together.len() == MOST {
+                    let end = if other || together.len() == burst::MOST {
                         self.together(&mut together)?
                     } else {
                         None
@@ -201,11 +196,10 @@ impl<C: Console> Run<'_, C> {
             Input::Event(Event::Key(key)) => self.update(Msg::Key(key)),
             Input::Event(Event::Paste(text)) => self.update(Msg::Paste(text)),
             // Whole, also where the size is what it was: on the way there and back the terminal cut what it showed.
-            Input::Event(Event::Resize(..)) => self.effect(Effect::Redraw),
+            Input::Event(Event::Resize(..)) | Input::Resumed => self.effect(Effect::Redraw),
             Input::Event(Event::Mouse(_) | Event::FocusGained | Event::FocusLost) => Ok(None),
             Input::Signal(number) => Ok(Some(End::Signal(number))),
             Input::Stop => self.effect(Effect::Suspend),
-            Input::Resumed => self.effect(Effect::Redraw),
             Input::End => Ok(Some(End::Quit)),
         }
     }
@@ -213,34 +207,22 @@ impl<C: Console> Run<'_, C> {
     /// Hands in keys of a kind that came together: one by one, or as what they are where they are too many for fingers.
     fn together(&mut self, keys: &mut Vec<KeyEvent>) -> anyhow::Result<Option<End>> {
         let keys = std::mem::take(keys);
-        let Some(&first) = keys.first() else {
-            return Ok(None);
-        };
-        match Burst::of(first) {
-            Some(Burst::Arrow(step)) if keys.len() >= NOTCH => {
-                let notches = isize::try_from(keys.len() / NOTCH).unwrap_or(1);
-                return self.update(Msg::Wheel(step * notches));
-            }
-            Some(Burst::Text) if self.pasted(&keys) => {
-                self.pasting = Some(Instant::now() + PASTE);
-                return self.update(Msg::Paste(keys.into_iter().filter_map(text).collect()));
-            }
-            Some(Burst::Arrow(_) | Burst::Text) | None => {}
-        }
-        for key in keys {
-            if let Some(end) = self.update(Msg::Key(key))? {
-                return Ok(Some(end));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Whether text that came together is a paste of a terminal that does not say so: more than fingers type, or the rest
-    /// of one. A key that is held down is none.
-    fn pasted(&self, keys: &[KeyEvent]) -> bool {
-        let held = keys.iter().all(|key| key.code == keys[0].code);
         let rest = self.pasting.is_some_and(|until| Instant::now() < until);
-        rest || (keys.len() > FEW && !held)
+        match burst::meant(&keys, rest.then_some(burst::Rest)) {
+            Meant::Wheel(notches) => self.update(Msg::Wheel(notches)),
+            Meant::Paste(text) => {
+                self.pasting = Some(Instant::now() + burst::PASTE);
+                self.update(Msg::Paste(text))
+            }
+            Meant::Keys => {
+                for key in keys {
+                    if let Some(end) = self.update(Msg::Key(key))? {
+                        return Ok(Some(end));
+                    }
+                }
+                Ok(None)
+            }
+        }
     }
 
     fn news(&mut self, news: News) -> anyhow::Result<Option<End>> {
@@ -351,36 +333,5 @@ async fn sleep_until(deadline: Option<Instant>) {
     match deadline {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
-    }
-}
-
-/// What keys that come together may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Burst {
-    /// A plain arrow and its direction.
-    Arrow(isize),
-    /// A key that stands for a character of a text.
-    Text,
-}
-
-impl Burst {
-    fn of(key: KeyEvent) -> Option<Self> {
-        match key.code {
-            KeyCode::Up if key.modifiers.is_empty() => Some(Self::Arrow(-1)),
-            KeyCode::Down if key.modifiers.is_empty() => Some(Self::Arrow(1)),
-            _ => text(key).map(|_| Self::Text),
-        }
-    }
-}
-
-/// The character that a key stands for in a pasted text: Enter and Ctrl+J are how a line's end arrives.
-fn text(key: KeyEvent) -> Option<char> {
-    match (key.code, key.modifiers) {
-        (KeyCode::Char(c), KeyModifiers::NONE | KeyModifiers::SHIFT) => Some(c),
-        (KeyCode::Char('j'), KeyModifiers::CONTROL) | (KeyCode::Enter, KeyModifiers::NONE) => {
-            Some('\n')
-        }
-        (KeyCode::Tab, KeyModifiers::NONE) => Some('\t'),
-        _ => None,
     }
 }

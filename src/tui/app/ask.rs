@@ -124,18 +124,14 @@ impl Ask {
     /// that is none of ours, and a second one with the one before it.
     pub(crate) fn letter(&mut self, c: char) -> Option<String> {
         let choice = Choice::ALL.into_iter().find(|choice| choice.letter() == c);
-        match (self.letter, choice) {
-            (None, Some(choice)) => {
-                self.choice = choice;
-                self.letter = Some(c);
-                None
-            }
-            (None, None) | (Some(_), _) => {
-                let mut typed = self.withdraw();
-                typed.push(c);
-                Some(typed)
-            }
+        if let (None, Some(choice)) = (self.letter, choice) {
+            self.choice = choice;
+            self.letter = Some(c);
+            return None;
         }
+        let mut typed = self.withdraw();
+        typed.push(c);
+        Some(typed)
     }
 
     /// Back to No; hands out the letter that had marked another choice.

@@ -193,7 +193,7 @@ impl App {
             Some(Action::Go(go))
                 if self.screen.focus == Pane::Pipeline && self.screen.layout.alone.is_some() =>
             {
-                self.go_pipeline(go)
+                self.go_pipeline(go);
             }
             Some(Action::Go(go)) => self.go_conversation(go),
             Some(other) => return self.common(other, armed),

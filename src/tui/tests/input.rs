@@ -6,7 +6,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::desk::sit;
 use crate::context::Limits;
-use crate::event::{AgentEvent, Command, Gate};
+use crate::event::{AgentEvent, Command};
 use crate::tui::End;
 use crate::tui::app::Begin;
 
@@ -190,40 +190,6 @@ async fn esc_asks_before_it_stops_and_another_key_takes_it_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn enter_with_nothing_written_goes_through_the_gate() {
-    let limits = Limits {
-        context_limit: 30_000,
-        ..Limits::default()
-    };
-    let begin = Begin {
-        gates: vec![Gate {
-            say: "Three long files: watch stage 4.".to_owned(),
-            limits: Some(limits.clone()),
-            prompt: "read them".to_owned(),
-        }],
-        ..Begin::default()
-    };
-    sit(SIZE, begin, |mut hands| async move {
-        assert!(hands.rest().await.text.contains("watch stage 4"));
-        hands.key(KeyCode::Enter);
-        let shown = hands.rest().await;
-        assert!(!shown.text.contains("watch stage 4"));
-        assert_eq!(
-            hands.commands(),
-            [
-                Command::SetLimits {
-                    limits,
-                    reason: "the demo".to_owned()
-                },
-                prompt("read them")
-            ]
-        );
-        hands
-    })
-    .await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn commands_act_only_when_they_are_whole_and_compact_asks() {
     let begin = Begin {
         demos: vec!["micro".to_owned()],
@@ -400,84 +366,6 @@ async fn what_was_to_be_stopped_and_has_ended_is_not_said_to_be_stopping() {
             })
             .await;
         assert!(!hands.rest().await.text.contains("stopping"));
-        hands
-    })
-    .await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_demo_tells_its_end_until_something_else_is_said() {
-    let begin = || Begin {
-        gates: vec![Gate {
-            say: "Watch.".to_owned(),
-            limits: None,
-            prompt: "read them".to_owned(),
-        }],
-        demos: vec!["micro".to_owned(), "tour".to_owned()],
-        ..Begin::default()
-    };
-    for (size, keys) in [(SIZE, 0), ((40, 10), 3)] {
-        sit(size, begin(), |mut hands| async move {
-            hands.key(KeyCode::Enter);
-            hands.agent.begin("read them").await;
-            hands
-                .agent
-                .fires(1, crate::context::Stage::MicroCompact, 20)
-                .await;
-            hands
-                .agent
-                .fires(2, crate::context::Stage::MicroCompact, 30)
-                .await;
-            assert!(!hands.rest().await.text.contains("Demo   over"));
-            hands.agent.ends("done").await;
-            let mut told = hands.rest().await.text;
-            for _ in 0..keys {
-                hands.key(KeyCode::PageDown);
-                told += &hands.rest().await.text;
-            }
-            for part in [
-                "Demo   over",
-                "Fired in this demo: micro 2 times",
-                "Practice folder:",
-                "/home/me/parser-demo",
-                "Session log:",
-                "/demo NAME",
-                "Ctrl+D leaves",
-            ] {
-                assert!(told.contains(part), "{part} in\n{told}");
-            }
-            hands.types("more");
-            hands.key(KeyCode::Enter);
-            hands.rest().await;
-            hands.agent.begin("more").await;
-            hands.agent.ends("done").await;
-            assert!(!hands.rest().await.text.contains("Demo   over"));
-            hands
-        })
-        .await;
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_gate_can_be_read_whole_at_the_smallest_size() {
-    let words: Vec<String> = (0..60).map(|n| format!("word{n}")).collect();
-    let begin = Begin {
-        gates: vec![Gate {
-            say: words.join(" "),
-            limits: None,
-            prompt: "go".to_owned(),
-        }],
-        ..Begin::default()
-    };
-    sit((40, 10), begin, |hands| async move {
-        let mut told = String::new();
-        for _ in 0..8 {
-            told += &hands.rest().await.text;
-            hands.key(KeyCode::PageDown);
-        }
-        for word in words {
-            assert!(told.contains(&word), "{word} in\n{told}");
-        }
         hands
     })
     .await;

@@ -111,12 +111,11 @@ pub(super) fn draw(app: &App, ask: &Ask, area: Rect, frame: &mut Frame<'_>) {
         canvas.put_right((0, y), &more, 0);
     }
     let y = plan.body + usize::from(plan.more.is_some());
-    let cursor = match &ask.because {
-        Some(because) => draw_because(app, because, &mut canvas, y),
-        None => {
-            draw_choices(app, ask, (&mut canvas, y), &plan.choices);
-            None
-        }
+    let cursor = if let Some(because) = &ask.because {
+        draw_because(app, because, &mut canvas, y)
+    } else {
+        draw_choices(app, ask, (&mut canvas, y), &plan.choices);
+        None
     };
     let last = y + plan.choices.len();
     let how = how(app, ask, canvas.width().saturating_sub(2));
@@ -179,6 +178,12 @@ fn how(app: &App, ask: &Ask, room: usize) -> &'static str {
             "Enter sends your message and answers nothing; Ctrl+U empties it, then choose",
             "Enter sends your message; Ctrl+U empties it, then choose",
             "Enter sends it; Ctrl+U, then choose",
+        ]
+    } else if !app.asks.hears(app.now) {
+        &[
+            "one moment: a key that comes now was meant for something else",
+            "one moment: it does not listen yet",
+            "one moment",
         ]
     } else if ask.unread() {
         &[
