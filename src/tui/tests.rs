@@ -7,4 +7,5 @@ mod dialog;
 mod input;
 mod lamps;
 mod scroll;
+mod shown;
 mod sizes;

@@ -9,11 +9,11 @@ mod tests;
 
 use std::ops::Range;
 
-use crate::context::MessageId;
+use crate::context::{Limits, MessageId};
 use crate::event::StageReport;
 use crate::text::{clean, clean_line, thousands};
 
-use super::text::{cells, wrap};
+use super::text::{cells, wrap, wrap_items};
 
 /// Cells in front of an item's text: mark, space, and a label of four with its spaces.
 pub(crate) const INDENT: usize = 9;
@@ -105,6 +105,8 @@ pub(crate) struct Transcript {
     streaming: Option<usize>,
     /// How much of that reply is wrapped for good.
     wrapped: Wrapped,
+    /// The pipeline's numbers in force.
+    limits: Option<Limits>,
     width: usize,
     /// For every entry the number of rows up to its end; it ends before the first that changed.
     ends: Vec<usize>,
@@ -286,10 +288,10 @@ impl Entry {
         let room = width.saturating_sub(INDENT);
         let mut rows = match &self.kind {
             Kind::User | Kind::Reply(Reply::Streaming | Reply::Whole) => {
-                wrap(clean(&self.text).trim_end(), room)
+                wrap_items(clean(&self.text).trim_end(), room)
             }
             Kind::Reply(Reply::Cut) => {
-                let mut rows = wrap(clean(&self.text).trim_end(), room);
+                let mut rows = wrap_items(clean(&self.text).trim_end(), room);
                 rows.extend(wrap("(incomplete)", room));
                 rows
             }

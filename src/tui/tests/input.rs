@@ -277,26 +277,6 @@ async fn nothing_is_drawn_while_nothing_moves() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_model_or_a_tool_says_cannot_act_on_the_terminal() {
-    sit(SIZE, Begin::default(), |mut hands| async move {
-        hands.agent.begin("go").await;
-        let evil = "a\u{1b}]0;PWN\u{7}b \u{1b}]52;c;ZWNobyBoaQ==\u{7} \u{1b}[2J c\td \u{9b}e";
-        hands.agent.ends(evil).await;
-        hands
-            .agent
-            .send(AgentEvent::Notice {
-                text: evil.to_owned(),
-            })
-            .await;
-        let shown = hands.rest().await;
-        assert_eq!(shown.row("asst").trim_end(), "█ asst   ab   c  d �e");
-        assert!(!shown.text.contains(['\u{1b}', '\u{7}', '\t']));
-        hands
-    })
-    .await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn text_that_comes_all_at_once_is_a_paste_also_without_brackets() {
     sit(SIZE, Begin::default(), |mut hands| async move {
         hands.burst("one\ntwo\tx\nthree\n");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{caption, change, count, duration, next, turn_end};
+use super::{caption, change, count, duration, limits_changed, next, turn_end};
 use crate::context::{Guards, KeepUnread, Limits, Profile, Stage, Trigger};
 use crate::event::TurnEnd;
 use crate::tui::mirror::play::{Play, drawing};
@@ -316,4 +316,20 @@ fn every_no_with_two_figures_holds() {
         }
     }
     assert!(seen > 1_000, "{seen}");
+}
+
+#[test]
+fn other_numbers_are_told_by_what_they_were_and_are() {
+    let before = Limits::default();
+    let after = Limits {
+        context_limit: 30_000,
+        guards: false,
+        micro_target: 0.25,
+        ..before.clone()
+    };
+    assert_eq!(
+        limits_changed(&before, &after),
+        "guards on → off, the line 50,000 → 30,000, micro_target 0.5 → 0.25"
+    );
+    assert_eq!(limits_changed(&before, &before), "no number changed");
 }

@@ -8,6 +8,7 @@ use crate::event::{AgentEvent, Envelope, StageReport, TurnEnd};
 use crate::message::{BlockKind, Content, ContentBlock, Message, ResultContent, Role};
 use crate::text::{head, thousands};
 use crate::tui::mirror::tool_line;
+use crate::tui::texts::limits_changed;
 
 /// Characters of a failed tool's output that are kept to be shown.
 const WHY: usize = 200;
@@ -22,7 +23,10 @@ impl Transcript {
             return;
         }
         match &envelope.event {
-            AgentEvent::SessionStarted(started) => self.resume(&started.context),
+            AgentEvent::SessionStarted(started) => {
+                self.limits = Some(started.limits.clone());
+                self.resume(&started.context);
+            }
             AgentEvent::MessageAppended { id, message, .. } => self.message(*id, message),
             AgentEvent::TextDelta { text } => self.delta(text),
             AgentEvent::Retrying { .. } => self.drop_streamed(),
@@ -188,11 +192,9 @@ impl Transcript {
     }
 
     fn limits(&mut self, limits: &Limits, reason: &str) {
-        self.note(format!(
-            "Limits changed: line {}, newest {} results kept ({reason}).",
-            thousands(limits.context_limit),
-            limits.keep_recent
-        ));
+        let before = self.limits.replace(limits.clone()).unwrap_or_default();
+        let changes = limits_changed(&before, limits);
+        self.note(format!("Changed: {changes} ({reason})."));
     }
 
     fn turn_finished(&mut self, end: TurnEnd, error: Option<&str>) {

@@ -86,7 +86,7 @@ pub(super) fn footer(app: &App, area: Rect, buf: &mut Buffer) {
     } else if let Some(work) = work(app, room) {
         (work, Style::new())
     } else {
-        (keys(app).to_owned(), Style::new())
+        (fitting(keys(app), room), Style::new())
     };
     let text = look.words(&text);
     canvas.put((1, 0), &cut(&text, room, look.dots()), style);
@@ -102,36 +102,15 @@ fn commands(app: &App) -> Option<String> {
     (!names.is_empty()).then(|| format!("{}   Tab completes", names.join("  ")))
 }
 
-/// `› working 12 s   bash cargo test   1 queued   Esc Esc stop`; what is being done is cut first.
+/// `› working 12 s   bash cargo test   1 queued   Esc Esc stop`.
+/// What does not fit goes from what it does, never from the keys behind it.
 fn work(app: &App, room: usize) -> Option<String> {
     if app.turn.starting() {
         return Some("› starting".to_owned());
     }
     let seconds = app.turn.working(app.now)?.as_secs();
-    let working = format!("› working {seconds} s");
-    let mut behind = String::new();
-    if app.turn.queued() > 0 {
-        behind = format!("   {}", count(app.turn.queued(), "queued", "queued"));
-    }
-    behind += match app.asks.front().map(|ask| ask.because.is_some()) {
-        None => "   Esc Esc stop",
-        Some(false) => "   Esc no   Ctrl+C stop",
-        Some(true) => "   Esc back   Ctrl+C stop",
-    };
-    let left = room.saturating_sub(cells(&working) + cells(&behind) + 3);
-    let doing = doing(app).map_or_else(String::new, |doing| {
-        let doing = cut(&doing, left, app.look.dots()).into_owned();
-        if doing.is_empty() {
-            doing
-        } else {
-            format!("   {doing}")
-        }
-    });
-    Some(format!("{working}{doing}{behind}"))
-}
-
-fn doing(app: &App) -> Option<String> {
-    match &app.mirror.work {
+    let front = format!("› working {seconds} s");
+    let doing = match &app.mirror.work {
         Work::Idle | Work::Busy => None,
         Work::Call { call } => Some(format!("call {call}")),
         Work::Retry {
@@ -145,7 +124,30 @@ fn doing(app: &App) -> Option<String> {
         Work::Summary { .. } => Some("summarising".to_owned()),
         Work::Tool { line, .. } => Some(line.clone()),
         Work::Asking { line, .. } => Some(format!("asks: {line}")),
+    };
+    let mut behind = String::new();
+    if app.turn.queued() > 0 {
+        behind = format!("   {}", count(app.turn.queued(), "queued", "queued"));
     }
+    behind.push_str(match app.asks.front().map(|ask| &ask.because) {
+        None => "   Esc Esc stop",
+        Some(None) => "   Esc no   Ctrl+C stop",
+        Some(Some(_)) => "   Esc back   Ctrl+C stop",
+    });
+    let doing = doing.map_or_else(String::new, |doing| {
+        let room = room.saturating_sub(cells(&front) + 3 + cells(&behind));
+        format!("   {}", cut(&app.look.words(&doing), room, app.look.dots()))
+    });
+    Some(front + &doing + &behind)
+}
+
+/// `keys` without those in front of the last that do not fit.
+fn fitting(keys: &str, room: usize) -> String {
+    let mut parts: Vec<&str> = keys.split("   ").collect();
+    while parts.len() > 1 && cells(&parts.join("   ")) > room {
+        parts.remove(parts.len() - 2);
+    }
+    parts.join("   ")
 }
 
 /// The keys that act where the focus is.
