@@ -239,9 +239,15 @@ impl App {
         let layout = view::layout(self);
         let (width, height) = layout.conversation_size();
         self.screen.layout = layout;
-        view::fit_question(self);
-        view::fit_box(self);
-        view::fit_pane(self);
+        let laid = view::question(self);
+        if let Some(ask) = self.asks.front_mut() {
+            if let Some(laid) = laid {
+                ask.laid = laid;
+            }
+            ask.fit(view::question_rows(ask, &self.screen.layout));
+        }
+        self.screen.box_skip = self.screen.box_skip.min(view::box_last(self));
+        self.screen.pane_skip = self.screen.pane_skip.min(view::pipeline_last(self));
         let rows = self.mirror.log.len().saturating_sub(1);
         self.screen.log_skip = self.screen.log_skip.min(rows);
         if width == 0 || height == 0 {

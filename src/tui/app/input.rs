@@ -87,7 +87,7 @@ impl App {
             ask.page(pages);
         } else if self.screen.focus == Pane::Log {
             self.log_by(pages * rows);
-        } else if self.screen.focus == Pane::Input && view::box_overflows(self) {
+        } else if self.screen.focus == Pane::Input && view::box_last(self) > 0 {
             self.screen.box_skip = self.screen.box_skip.saturating_add_signed(pages * 3);
         } else {
             self.screen.scroll.page(&self.transcript, pages);

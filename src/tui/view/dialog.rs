@@ -26,21 +26,16 @@ struct Plan {
     choices: Vec<Vec<(usize, Choice)>>,
 }
 
-/// Lays out the text of the shown question anew where the width has changed, and fits it to the rows there are.
-pub(super) fn fit(app: &mut App, area: Rect) {
+/// The text of the shown question for the width that `area` has, if it is not laid out for that yet.
+pub(super) fn laid(app: &App, area: Rect) -> Option<(usize, Vec<(String, Style)>)> {
     let width = usize::from(area.width.saturating_sub(4)).max(1);
-    let Some(ask) = app.asks.front() else {
-        return;
-    };
-    let laid = (ask.laid.0 != width).then(|| (width, body(app, ask, width)));
-    let Some(ask) = app.asks.front_mut() else {
-        return;
-    };
-    if let Some(laid) = laid {
-        ask.laid = laid;
-    }
-    let shown = plan(ask, area).body;
-    ask.fit(shown);
+    let ask = app.asks.front().filter(|ask| ask.laid.0 != width)?;
+    Some((width, body(app, ask, width)))
+}
+
+/// How many rows of that text are shown in `area`.
+pub(super) fn shown(ask: &Ask, area: Rect) -> usize {
+    plan(ask, area).body
 }
 
 fn plan(ask: &Ask, area: Rect) -> Plan {

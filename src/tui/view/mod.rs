@@ -30,7 +30,7 @@ use layout::{LEAST, Mode, Wants};
 use paint::Canvas;
 pub(crate) use paint::Pane;
 
-use super::app::{App, Overlay, Pane as Part, Screen};
+use super::app::{App, Ask, Overlay, Pane as Part, Screen};
 use super::text;
 use super::theme::Focus;
 
@@ -52,32 +52,31 @@ pub(crate) fn layout(app: &App) -> Layout {
     layout::layout(area, wants)
 }
 
-/// Lays out the shown question for the room that it has.
-pub(crate) fn fit_question(app: &mut App) {
-    let area = above_input(&app.screen.layout);
-    if app.screen.layout.mode != Mode::Notice {
-        dialog::fit(app, area);
+/// The text of the shown question, laid out anew where the room for it has changed.
+pub(crate) fn question(app: &App) -> Option<(usize, Vec<(String, Style)>)> {
+    dialog::laid(app, above_input(&app.screen.layout))
+}
+
+/// How many rows of that text are shown; none where the screen is too small for any of it.
+pub(crate) fn question_rows(ask: &Ask, layout: &Layout) -> usize {
+    match layout.mode {
+        Mode::Notice => 0,
+        Mode::Tiny | Mode::Compact | Mode::Standard => dialog::shown(ask, above_input(layout)),
     }
 }
 
-/// Keeps what is shown of a demo's box within it.
-pub(crate) fn fit_box(app: &mut App) {
-    app.screen.box_skip = app.screen.box_skip.min(gate::last(app));
+/// How many lines of a demo's box can be scrolled out; 0 where it shows all.
+pub(crate) fn box_last(app: &App) -> usize {
+    gate::last(app)
 }
 
-/// Keeps what is shown of Pipeline within it.
-pub(crate) fn fit_pane(app: &mut App) {
-    let rows = app.screen.layout.pipeline.map_or(0, |area| {
+/// How many rows of Pipeline can be scrolled out; 0 where it shows all.
+pub(crate) fn pipeline_last(app: &App) -> usize {
+    app.screen.layout.pipeline.map_or(0, |area| {
         let inner = layout::inner(area);
         pipeline::rows(&pane(app, None), usize::from(inner.width))
             .saturating_sub(usize::from(inner.height))
-    });
-    app.screen.pane_skip = app.screen.pane_skip.min(rows);
-}
-
-/// Whether a demo's box holds more than it can show.
-pub(crate) fn box_overflows(app: &App) -> bool {
-    gate::last(app) > 0
+    })
 }
 
 /// The pane `step` places further in the order of Tab.
