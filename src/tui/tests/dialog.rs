@@ -187,7 +187,11 @@ async fn all_answers_and_how_to_give_them_are_in_view_at_every_size() {
                     shown.text
                 );
             }
-            assert!(shown.text.contains("Esc no"), "{}", shown.text);
+            assert!(
+                shown.text.contains("Esc no   Ctrl+C stop"),
+                "{}",
+                shown.text
+            );
             hands.key(KeyCode::End);
             hands.types("y");
             hands.rest().await;

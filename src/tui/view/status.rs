@@ -136,7 +136,10 @@ fn work(app: &App, room: usize) -> Option<String> {
     });
     let doing = doing.map_or_else(String::new, |doing| {
         let room = room.saturating_sub(cells(&front) + 3 + cells(&behind));
-        format!("   {}", cut(&app.look.words(&doing), room, app.look.dots()))
+        match cut(&app.look.words(&doing), room, app.look.dots()) {
+            nothing if nothing.is_empty() => String::new(),
+            doing => format!("   {doing}"),
+        }
     });
     Some(front + &doing + &behind)
 }
