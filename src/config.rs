@@ -4,6 +4,7 @@
 //! from a trusted `.env`), and no form of it is ever shown or written.
 
 mod apply;
+mod consent;
 mod file;
 mod folders;
 mod found;
@@ -11,6 +12,7 @@ mod key;
 mod rules;
 mod show;
 mod values;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,12 +22,15 @@ use crate::cli::Common;
 use crate::context::{Limits, Profile};
 use crate::permission::Mode;
 use found::{Given, Raw};
+use workspace::Files;
 
-pub use folders::{init, sessions_folder, user_file};
+pub use consent::{Consent, Folder};
+pub use folders::{init, sessions_folder, state_folder, user_file};
 pub use found::{ConfigError, Origin, Place};
 pub use key::{Key, KeyForm};
 pub use rules::{keep_rule, kept_rules};
-pub use show::show;
+pub use show::{route, show};
+pub(crate) use values::is_this_machine;
 
 /// Every setting with its default and a comment; `plimsoll config --init` writes it.
 pub const TEMPLATE: &str = include_str!("../assets/config.toml");
@@ -63,6 +68,8 @@ pub struct Config {
     pub permission: Mode,
     /// What was left out, and why: for the user.
     pub notices: Vec<String>,
+    /// The workspace's settings files, where they were left out and the user can agree to them.
+    pub untrusted: Option<Folder>,
     /// Where each setting that is no default came from.
     origins: BTreeMap<String, Origin>,
 }
@@ -72,12 +79,30 @@ pub struct Config {
 pub struct Sources<'a> {
     /// The user's settings file, which need not exist; `None` where the platform has no place for one.
     pub user_file: Option<PathBuf>,
+    /// Where it is kept what the user agreed to; `None` where the platform has no place for it.
+    pub state: Option<PathBuf>,
     /// The folder that the agent works in.
     pub workspace: PathBuf,
     /// The variables of [`VARIABLES`] that are set.
     pub environment: BTreeMap<&'static str, String>,
     /// The options.
     pub options: &'a Common,
+}
+
+impl<'a> Sources<'a> {
+    /// The sources of this process, for work in `workspace`.
+    ///
+    /// # Errors
+    /// If a variable is not UTF-8.
+    pub fn of(workspace: PathBuf, options: &'a Common) -> Result<Self, ConfigError> {
+        Ok(Self {
+            user_file: user_file(),
+            state: state_folder(),
+            workspace,
+            environment: environment()?,
+            options,
+        })
+    }
 }
 
 /// The variables that are read, the stronger of two for the same thing first.
@@ -107,6 +132,7 @@ impl Default for Config {
             allow_http: false,
             permission: Mode::default(),
             notices: Vec::new(),
+            untrusted: None,
             origins: BTreeMap::new(),
         }
     }
@@ -121,7 +147,8 @@ impl Config {
         let mut config = Self::default();
         let mut layers = Vec::new();
         if let Some(path) = &sources.user_file {
-            layers.extend(file::settings(path, Origin::User)?);
+            let text = file::read(path)?;
+            layers.extend(file::settings(path, text.as_deref(), Origin::User)?);
         }
         let (project, dotenv) = config.workspace_files(sources)?;
         layers.extend(project);
@@ -135,34 +162,27 @@ impl Config {
         Ok(config)
     }
 
-    /// The settings files of the workspace where they are trusted, else a notice for each that was left out.
+    /// The settings of the workspace's files where they are trusted, else a notice for each that was left out.
     fn workspace_files(
         &mut self,
         sources: &Sources<'_>,
     ) -> Result<(Vec<Given>, Vec<Given>), ConfigError> {
-        let settings = sources.workspace.join(".plimsoll/config.toml");
-        let dotenv = sources.workspace.join(".env");
-        if sources.options.trust {
-            return Ok((
-                file::settings(&settings, Origin::Project)?,
-                file::dotenv(&dotenv)?,
+        let files = Files::read(&sources.workspace);
+        let folder = files.consent();
+        let agreed = folder.clone().map(Consent::Folder).map(|consent| {
+            let kept = consent.is_kept(sources.state.as_deref());
+            kept.map_err(|error| ConfigError::Consent(format!("{error:#}")))
+        });
+        if sources.options.trust || agreed.transpose()?.unwrap_or(false) {
+            return files.parse();
+        }
+        for name in files.names() {
+            self.notices.push(format!(
+                "{name} of this folder was left out; --trust takes it for this run"
             ));
         }
-        if settings.exists() {
-            self.leave_out(".plimsoll/config.toml");
-        }
-        // A project's `.env` mostly holds other things: then there is nothing to say. One that cannot be read says so
-        // once it is trusted.
-        if file::dotenv(&dotenv).is_ok_and(|found| !found.is_empty()) {
-            self.leave_out(".env");
-        }
+        self.untrusted = folder.filter(|_| sources.state.is_some());
         Ok((Vec::new(), Vec::new()))
-    }
-
-    fn leave_out(&mut self, name: &str) {
-        self.notices.push(format!(
-            "{name} of this folder was left out; --trust takes it for this run"
-        ));
     }
 
     /// An address from a file of the workspace is only ever used with a key from that same file, and a key from there
@@ -172,7 +192,7 @@ impl Config {
         layers: &mut Vec<Given>,
         key: Option<Key>,
     ) -> Option<Key> {
-        let own_key = key.as_ref().is_some_and(|key| key.from_dotenv);
+        let own_key = key.as_ref().is_some_and(Key::is_from_dotenv);
         layers.retain(|given| {
             let dangerous = given.name == "base_url"
                 && match given.origin {
@@ -218,13 +238,19 @@ impl Config {
     /// Why the address must not be used as it is: plain http to another machine.
     #[must_use]
     pub fn refused_address(&self) -> Option<String> {
-        (!self.allow_http && values::is_plain_to_elsewhere(&self.base_url)).then(|| {
+        (!self.allow_http && self.is_plain_to_elsewhere()).then(|| {
             format!(
                 "{} is plain http to another machine: key and text could be read on the way; use https, or allow it \
                  with --set allow_http=true",
                 self.base_url
             )
         })
+    }
+
+    /// Whether key and text go to another machine where everyone on the way can read them.
+    #[must_use]
+    pub fn is_plain_to_elsewhere(&self) -> bool {
+        values::is_plain_to_elsewhere(&self.base_url)
     }
 
     /// Where the setting `name` came from.

@@ -56,7 +56,7 @@ async fn screen(name: &str, (keys, size): (&str, &str), mode: Mode) -> String {
         first: vec!["This is the scripted model: no key, no network.".to_owned()],
         gates: demo.gates,
         demos: vec!["tour".to_owned()],
-        tee: None,
+        ..Setup::default()
     };
     let script = Script::parse(keys, Some(size)).unwrap();
     let frame = print(async { Ok(spawn(config)) }, setup, script)

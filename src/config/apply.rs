@@ -91,7 +91,7 @@ impl Config {
         let set = self.limits.set(name, &text);
         set.map_err(|error| {
             given.origin.error(match error {
-                UnknownSetting::Name(name) => unknown(&name),
+                UnknownSetting::Name(name) => unknown(&name, &given.origin),
                 UnknownSetting::Value { name, reason } => {
                     format!("{name}: {}", values::in_plain_words(&reason))
                 }
@@ -100,13 +100,31 @@ impl Config {
     }
 }
 
-fn unknown(name: &str) -> String {
+/// What to say of a name that is not known: the one that was meant, where one is near, else where all of them stand.
+fn unknown(name: &str, origin: &Origin) -> String {
     let names = names();
+    let typed = name.to_lowercase().replace('-', "_");
     let nearest = names
         .iter()
-        .min_by_key(|known| strsim::damerau_levenshtein(known, name));
-    match nearest {
-        Some(nearest) => format!("no setting is called `{name}`; the nearest is `{nearest}`"),
-        None => format!("no setting is called `{name}`"),
+        .map(|known| (strsim::damerau_levenshtein(known, &typed), known))
+        .filter(|(distance, known)| is_near(*distance, known, &typed))
+        .min();
+    if let Some((_, nearest)) = nearest {
+        return format!("no setting is called `{name}`; the nearest is `{nearest}`");
     }
+    let where_all_are = match origin {
+        // Until then the settings cannot be shown.
+        Origin::User(_) | Origin::Project(_) => {
+            "without this line `plimsoll config` shows the names"
+        }
+        Origin::Default | Origin::Dotenv(_) | Origin::Environment(_) | Origin::Option(_) => {
+            "`plimsoll config` shows the names"
+        }
+    };
+    format!("no setting is called `{name}`; {where_all_are}")
+}
+
+/// Whether `typed` is `known` with a slip: a third of its characters at most.
+fn is_near(distance: usize, known: &str, typed: &str) -> bool {
+    distance * 3 <= known.len().max(typed.chars().count())
 }

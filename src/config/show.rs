@@ -35,20 +35,27 @@ pub fn show(config: &Config) -> String {
         let _ = writeln!(text, "{setting:width$}  # {from}");
     }
     let key = match &config.key {
-        Some(key) => format!(
-            "key: {} from the {}, sent as {}",
-            key.form.variable(),
-            if key.from_dotenv {
-                "folder's .env"
-            } else {
-                "environment"
-            },
-            key.form.header()
-        ),
+        Some(key) => format!("key: {key}"),
         None => "key: none (set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN)".to_owned(),
     };
     let _ = writeln!(text, "# {key}");
     text
+}
+
+/// Where requests go and what with, and where each of it came from: one line for the start.
+#[must_use]
+pub fn route(config: &Config) -> String {
+    let key = match &config.key {
+        Some(key) => format!("key {key}"),
+        None => "no key".to_owned(),
+    };
+    format!(
+        "server {} ({}), model {} ({}), {key}",
+        config.base_url,
+        config.origin("base_url"),
+        config.model,
+        config.origin("model"),
+    )
 }
 
 /// The value of a setting that is no number of the pipeline, as JSON (and so as TOML).

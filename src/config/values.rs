@@ -87,16 +87,20 @@ pub(super) fn is_plain_to_elsewhere(address: &str) -> bool {
     let Ok(url) = Url::parse(address) else {
         return false;
     };
+    url.scheme() == "http" && !is_this_machine(&url)
+}
+
+/// Whether `url` names the machine that the program runs on.
+pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let number = host
         .trim_start_matches('[')
         .trim_end_matches(']')
         .parse::<IpAddr>();
-    let here = number.map_or_else(
+    number.map_or_else(
         |_| host == "localhost" || host.ends_with(".localhost"),
         |ip| ip.is_loopback(),
-    );
-    url.scheme() == "http" && !here
+    )
 }
 
 fn typed(raw: &Raw) -> Value {

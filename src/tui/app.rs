@@ -19,7 +19,7 @@ use std::time::Duration;
 use crossterm::event::KeyEvent;
 
 pub(crate) use ask::{Ask, Asks, Choice};
-pub use command::Switch;
+pub use command::{Offer, Switch};
 pub(crate) use command::{TABLE as COMMANDS, completions};
 pub(crate) use demo::Demo;
 pub(crate) use lamps::Lit;
@@ -67,6 +67,8 @@ pub(crate) enum Effect {
     Quit,
     /// End, and begin anew with this demo.
     SwitchTo(String),
+    /// End, and begin anew with what the user agreed to.
+    Agree(Offer),
 }
 
 /// A part of the screen that can have the focus.
@@ -130,6 +132,7 @@ pub(crate) struct Begin {
     pub(crate) first: Vec<String>,
     pub(crate) gates: Vec<Gate>,
     pub(crate) demos: Vec<String>,
+    pub(crate) offers: Vec<Offer>,
 }
 
 /// The screen's state.
@@ -150,6 +153,8 @@ pub(crate) struct App {
     /// Whether this is a demo, and how far it is.
     pub(crate) demo: Demo,
     pub(crate) demos: Vec<String>,
+    /// What the user can agree to.
+    pub(crate) offers: Vec<Offer>,
 }
 
 /// What is shown where.
@@ -193,6 +198,7 @@ impl App {
             screen: Screen::default(),
             now: Duration::ZERO,
             demos: begin.demos,
+            offers: begin.offers,
         }
     }
 

@@ -261,6 +261,7 @@ impl<C: Console> Run<'_, C> {
             Effect::Send(command) => self.link.send(command),
             Effect::Quit => return Ok(Some(End::Quit)),
             Effect::SwitchTo(demo) => return Ok(Some(End::SwitchTo(demo))),
+            Effect::Agree(offer) => return Ok(Some(End::Agree(offer))),
             Effect::Suspend => self.console.suspend()?,
             Effect::Redraw => self.repaint()?,
         }

@@ -1,6 +1,7 @@
 //! What several test files share. Not every test file uses all of it.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod place;
 pub mod reply;
 pub mod server;
 mod validity;

@@ -59,7 +59,7 @@ impl App {
     }
 
     fn command(&mut self, draft: &str) -> Vec<Effect> {
-        let typed = match command::parse(draft, &self.demos) {
+        let typed = match command::parse(draft, &self.demos, &self.offers) {
             Ok(typed) => typed,
             Err(why) => {
                 // The draft stays, so that it can be put right.
@@ -72,6 +72,10 @@ impl App {
             Typed::Help => self.screen.overlay = Some(Overlay::Help(0)),
             Typed::Quit => return vec![Effect::Quit],
             Typed::Demo(name) => return self.demo(name),
+            Typed::Agree(offer) => {
+                let question = "Begin a new session with it? This one is kept.";
+                return self.instead(question.to_owned(), Effect::Agree(offer));
+            }
             Typed::Compact if self.mirror.context.len() == 0 => {
                 self.hint("nothing to compact yet", Again::Nothing);
             }
@@ -107,13 +111,16 @@ impl App {
 
     /// A demo takes this session's place: at once while nothing was said, else after a question.
     pub(super) fn demo(&mut self, name: String) -> Vec<Effect> {
+        let question = format!("Leave this session for the demo {name}? The session is kept.");
+        self.instead(question, Effect::SwitchTo(name))
+    }
+
+    /// Does what ends this session: at once while nothing was said, else after `question`.
+    fn instead(&mut self, question: String, then: Effect) -> Vec<Effect> {
         if self.mirror.context.len() == 0 && !self.turn.busy() {
-            return vec![Effect::SwitchTo(name)];
+            return vec![then];
         }
-        self.screen.overlay = Some(Overlay::Confirm {
-            question: format!("Leave this session for the demo {name}? The session is kept."),
-            then: Effect::SwitchTo(name),
-        });
+        self.screen.overlay = Some(Overlay::Confirm { question, then });
         Vec::new()
     }
 
@@ -123,7 +130,7 @@ impl App {
         if !draft.starts_with('/') || draft.contains([' ', '\n']) {
             return false;
         }
-        let mut names = command::completions(&draft);
+        let mut names = command::completions(&draft, &self.offers);
         if let (Some(name), None) = (names.next(), names.next()) {
             self.prompt.set(&format!("{name} "));
         }

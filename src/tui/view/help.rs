@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::layout::centred;
 use super::paint::Canvas;
 use super::{framed, over};
-use crate::tui::app::{App, COMMANDS};
+use crate::tui::app::{App, COMMANDS, Offer};
 use crate::tui::keys::{Place, TABLE};
 use crate::tui::text::{pad, wrap};
 use crate::tui::theme::Look;
@@ -21,7 +21,7 @@ const SIZE: Size = Size::new(78, 60);
 /// Draws the help from `row` on, over whatever is there.
 pub(super) fn draw(app: &App, row: usize, area: Rect, buf: &mut Buffer) {
     let width = SIZE.width.min(area.width);
-    let lines = lines(app.look, usize::from(width.saturating_sub(4)));
+    let lines = lines(app.look, &app.offers, usize::from(width.saturating_sub(4)));
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let size = Size::new(width, SIZE.height.min(rows.saturating_add(2)));
     let area = centred(area, size);
@@ -36,7 +36,7 @@ fn put(canvas: &mut Canvas<'_>, y: usize, text: &str, style: Style) {
     canvas.put((1, y), text, style);
 }
 
-fn lines(look: Look, width: usize) -> Vec<(String, Style)> {
+fn lines(look: Look, offers: &[Offer], width: usize) -> Vec<(String, Style)> {
     let mut lines = Vec::new();
     for place in [Place::Everywhere, Place::Input, Place::Pane, Place::Dialog] {
         lines.push((place.title().to_owned(), look.strong()));
@@ -52,6 +52,9 @@ fn lines(look: Look, width: usize) -> Vec<(String, Style)> {
     lines.push(("Commands".to_owned(), look.strong()));
     for (name, argument, does) in COMMANDS {
         lines.extend(rows_of(&format!("{name} {argument}"), does, width));
+    }
+    for (name, does) in offers.iter().map(|offer| offer.row()) {
+        lines.extend(rows_of(name, does, width));
     }
     lines
 }

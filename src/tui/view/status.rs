@@ -98,7 +98,7 @@ fn commands(app: &App) -> Option<String> {
     if app.screen.focus != Pane::Input || !draft.starts_with('/') || draft.contains([' ', '\n']) {
         return None;
     }
-    let names: Vec<&str> = completions(&draft).collect();
+    let names: Vec<&str> = completions(&draft, &app.offers).collect();
     (!names.is_empty()).then(|| format!("{}   Tab completes", names.join("  ")))
 }
 
