@@ -135,7 +135,7 @@ fn practice(name: &str, pace: Pace, common: &Common) -> Result<Show, Failed> {
         model: scripted(demo.script, pace),
         folder: demo.folder,
         // What is allowed in a practice folder is forgotten with it.
-        questions: Questions::Ask(Arc::new(|_| Ok(()))),
+        questions: Questions::Ask(Arc::new(|_| anyhow::bail!("this is a practice folder"))),
         first: Vec::new(),
         gates: demo.gates,
         offers: Vec::new(),

@@ -116,7 +116,7 @@ screens! {
     reactive: "reactive" THROUGH, Mode::All;
     unread: "unread" THROUGH, Mode::All;
     permission: "micro" "run touch hit<enter>", Mode::Ask;
-    refused: "micro" "run touch hit<enter>n", Mode::Ask;
+    refused: "micro" "run touch hit<enter>n<enter>", Mode::Ask;
     log_alone: "micro" "<enter><s-tab>m", Mode::All;
 }
 

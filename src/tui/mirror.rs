@@ -63,6 +63,8 @@ pub(crate) struct Session {
     pub(crate) name: String,
     /// The folder that the agent works in.
     pub(crate) workspace: String,
+    /// The session's log; `None` where it is in memory only.
+    pub(crate) log: Option<String>,
     /// The model's name.
     pub(crate) model: String,
     /// Whether the model is the scripted one.
@@ -131,6 +133,8 @@ pub(crate) struct Counts {
     pub(crate) compactions: usize,
     /// Model calls that were sent.
     pub(crate) calls: u64,
+    /// How often each stage changed the context, in the order of [`ROWS`].
+    pub(crate) fired: [usize; 6],
 }
 
 /// How the size of what is sent moves from one call to the next, over the newest calls since the last summary.
@@ -222,6 +226,7 @@ impl Session {
             id: started.session.clone(),
             name: crate::text::clean_line(name),
             workspace: crate::text::clean_line(&started.workspace),
+            log: started.log.as_deref().map(crate::text::clean_line),
             model: crate::text::clean_line(&started.model),
             scripted: started.scripted,
             profile: started.profile,

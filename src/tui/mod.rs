@@ -101,10 +101,15 @@ pub async fn run(
     drop(console);
     let end = end?;
     link.close(&end).await;
-    Ok(Left {
-        end,
-        parting: panics(),
-    })
+    let mut parting = panics();
+    parting.extend(session_log(&app));
+    Ok(Left { end, parting })
+}
+
+/// Where what was said can be read again, if anything was.
+fn session_log(app: &App) -> Option<String> {
+    let log = app.mirror.session.as_ref()?.log.as_ref()?;
+    (app.mirror.context.len() > 0).then(|| format!("session log: {log}"))
 }
 
 fn begin(setup: Setup) -> (Begin, Option<Tee>) {

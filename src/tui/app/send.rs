@@ -1,7 +1,7 @@
 //! What Enter in the input does: a message, a command, or on through a demo's gate.
 
 use super::command::{self, Typed};
-use super::{Again, App, Effect, Overlay, Switch};
+use super::{Again, App, Demo, Effect, Overlay, Switch};
 use crate::context::Limits;
 use crate::event::{Command, Gate};
 
@@ -24,13 +24,19 @@ impl App {
             return Vec::new();
         }
         match self.prompt.take() {
-            Some(text) => self.send(text),
+            Some(text) => {
+                if self.gates.is_empty() && self.demo == Demo::Played {
+                    self.demo = Demo::Closed;
+                }
+                self.send(text)
+            }
             None => Vec::new(),
         }
     }
 
     fn send(&mut self, text: String) -> Vec<Effect> {
         self.turn.request(text.clone());
+        self.screen.box_skip = 0;
         self.screen.scroll.go_last(&self.transcript);
         vec![Effect::Send(Command::Prompt(text))]
     }
@@ -69,6 +75,9 @@ impl App {
             Typed::Agree(offer) => {
                 let question = "Begin a new session with it? This one is kept.";
                 return self.instead(question.to_owned(), Effect::Agree(offer));
+            }
+            Typed::Compact if self.mirror.context.len() == 0 => {
+                self.hint("nothing to compact yet", Again::Nothing);
             }
             Typed::Compact => {
                 let messages = self.mirror.context.len();

@@ -1,6 +1,6 @@
 //! How the events of a stage change the picture: context, lamps and rows.
 
-use super::run::{Check, Fired, short};
+use super::run::{Check, Fired, ROWS, short};
 use super::{Changed, Growth, Mirror, Row, Sight, Work};
 use crate::context::{Kind, MessageId, Reason, Stage};
 use crate::event::{SkippedBy, StageReport, StageSkipped};
@@ -84,6 +84,9 @@ impl Mirror {
                 self.growth = Growth::default();
             }
             Stage::ToolResultBudget | Stage::MicroCompact | Stage::FitResults => {}
+        }
+        for (stage, times) in ROWS.iter().zip(&mut self.counts.fired) {
+            *times += usize::from(*stage == report.stage);
         }
         let lamp = if report.api_calls > 0 {
             Lamp::FiredByCall

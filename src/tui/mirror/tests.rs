@@ -32,6 +32,7 @@ fn the_session_comes_with_its_facts() {
     assert_eq!(
         play.mirror.session,
         Some(Session {
+            log: None,
             id: "s1".to_owned(),
             name: "parser-demo".to_owned(),
             workspace: "/home/u/parser-demo".to_owned(),
