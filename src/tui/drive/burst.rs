@@ -56,7 +56,7 @@ pub(super) fn meant(keys: &[KeyEvent], rest: Option<Rest>) -> Meant {
         }
         Some(Burst::Text) => {
             let held = keys.iter().all(|key| key.code == keys[0].code);
-            if rest.is_some() || (keys.len() > FEW && !held) {
+            if rest.is_some() || (keys.len() > FEW && !held && !is_one_line(keys)) {
                 Meant::Paste(keys.iter().filter_map(|&key| text(key)).collect())
             } else {
                 Meant::Keys
@@ -64,6 +64,14 @@ pub(super) fn meant(keys: &[KeyEvent], rest: Option<Rest>) -> Meant {
         }
         Some(Burst::Arrow(_)) | None => Meant::Keys,
     }
+}
+
+/// A line and the Enter behind it, as a program types it that drives a terminal: it means to send it.
+fn is_one_line(keys: &[KeyEvent]) -> bool {
+    let mut breaks = keys
+        .iter()
+        .map(|&key| matches!(text(key), Some('\n' | '\t')));
+    breaks.next_back() == Some(true) && !breaks.any(|is_break| is_break)
 }
 
 /// The character that a key stands for in a pasted text: Enter and Ctrl+J are how a line's end arrives.
@@ -104,6 +112,8 @@ mod tests {
             ("jjjjjjjjjj", Meant::Keys),
             ("\n\n\n\n\n\n\n", Meant::Keys),
             ("one\ttwo\n", Meant::Paste("one\ttwo\n".to_owned())),
+            ("one\ntwo\n", Meant::Paste("one\ntwo\n".to_owned())),
+            ("read README.md\n", Meant::Keys),
             ("^^", Meant::Keys),
             ("^^^^^^", Meant::Wheel(-2)),
         ];
