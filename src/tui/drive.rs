@@ -110,7 +110,7 @@ struct Run<'a, C: Console> {
     drawn: Option<Instant>,
     due: Due,
     /// Until when keys belong to a paste that began without a word.
-    pasting: Option<Instant>,
+    pasting: Option<(Instant, burst::Rest)>,
 }
 
 impl<C: Console> Run<'_, C> {
@@ -207,11 +207,12 @@ impl<C: Console> Run<'_, C> {
     /// Hands in keys of a kind that came together: one by one, or as what they are where they are too many for fingers.
     fn together(&mut self, keys: &mut Vec<KeyEvent>) -> anyhow::Result<Option<End>> {
         let keys = std::mem::take(keys);
-        let rest = self.pasting.is_some_and(|until| Instant::now() < until);
-        match burst::meant(&keys, rest.then_some(burst::Rest)) {
+        let now = Instant::now();
+        let rest = self.pasting.filter(|(until, _)| now < *until);
+        match burst::meant(&keys, rest.map(|(_, rest)| rest)) {
             Meant::Wheel(notches) => self.update(Msg::Wheel(notches)),
             Meant::Paste(text) => {
-                self.pasting = Some(Instant::now() + burst::PASTE);
+                self.pasting = Some((now + burst::PASTE, burst::Rest::of(&text)));
                 self.update(Msg::Paste(text))
             }
             Meant::Keys => {

@@ -14,8 +14,24 @@ pub(super) const PASTE: Duration = Duration::from_millis(25);
 pub(super) const MOST: usize = 4_096;
 
 /// A paste came in just before: what comes now may be the rest of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rest;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// It was one line, as a program types it: a single Enter behind it means to send it.
+    OfALine,
+    /// It was more than a line.
+    OfLines,
+}
+
+impl Rest {
+    /// What may come behind `text`.
+    pub(super) fn of(text: &str) -> Self {
+        if text.contains(['\n', '\t']) {
+            Self::OfLines
+        } else {
+            Self::OfALine
+        }
+    }
+}
 
 /// Which keys can be parts of the same thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +72,8 @@ pub(super) fn meant(keys: &[KeyEvent], rest: Option<Rest>) -> Meant {
         }
         Some(Burst::Text) => {
             let held = keys.iter().all(|key| key.code == keys[0].code);
-            if rest.is_some() || (keys.len() > FEW && !held && !is_one_line(keys)) {
+            let sent = rest == Some(Rest::OfALine) && keys.len() == 1 && is_one_line(keys);
+            if (rest.is_some() && !sent) || (keys.len() > FEW && !held && !is_one_line(keys)) {
                 Meant::Paste(keys.iter().filter_map(|&key| text(key)).collect())
             } else {
                 Meant::Keys
@@ -121,6 +138,9 @@ mod tests {
             assert_eq!(meant(&keys(text), None), expected, "{text:?}");
         }
         let rest = Meant::Paste("a\n".to_owned());
-        assert_eq!(meant(&keys("a\n"), Some(Rest)), rest);
+        assert_eq!(meant(&keys("a\n"), Some(Rest::of("one"))), rest);
+        assert_eq!(meant(&keys("\n"), Some(Rest::of("one"))), Meant::Keys);
+        let last = Meant::Paste("\n".to_owned());
+        assert_eq!(meant(&keys("\n"), Some(Rest::of("one\ntwo"))), last);
     }
 }
