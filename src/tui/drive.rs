@@ -216,6 +216,7 @@ impl<C: Console> Run<'_, C> {
                 self.update(Msg::Paste(text))
             }
             Meant::Keys => {
+                self.pasting = None;
                 for key in keys {
                     if let Some(end) = self.update(Msg::Key(key))? {
                         return Ok(Some(end));
