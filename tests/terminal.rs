@@ -1,136 +1,125 @@
-//! The screen in a real pseudo-terminal: what it takes it gives back, however it ends.
+//! The program's screen in a real pseudo-terminal: what it takes it gives back, however it ends.
 //!
-//! The screen runs in a process of its own: this test binary, started again for [`the_screen`].
+//! Where a reply has to stream, a loopback server sends it; nothing here needs a network or a key that is one.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
 use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
-use plimsoll::context::{History, Limits, Profile};
-use plimsoll::event::{
-    AgentEvent, COMMAND_CAPACITY, Command, EVENT_CAPACITY, Envelope, Handle, SessionStarted,
-    TurnEnd,
-};
-use plimsoll::message::Usage;
-use plimsoll::tui::{NoTerminal, Setup, run};
 use rustix::process::{Pid, Signal as Posix, kill_process};
-use termlens::{Key, Screen, Signal, Terminal};
-use tokio::sync::mpsc;
-use tokio::time::sleep;
+use serde_json::json;
+use support::reply::Reply;
+use support::server::Server;
+use tempfile::TempDir;
+use termlens::{Color, Key, Screen, Signal, Terminal, TerminalBuilder};
 
-const CHILD: &str = "PLIMSOLL_TEST_SCREEN";
+const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 /// What a test waits for at most; it goes on as soon as it is there.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Not a test by itself: the process that the others look at.
-#[test]
-#[ignore = "started by the other tests, in a terminal of its own"]
-fn the_screen() {
-    if std::env::var_os(CHILD).is_none() {
-        return;
-    }
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let setup = Setup {
-        first: vec!["ready".to_owned()],
-        tee: Some(Box::new(|envelope| {
-            if let AgentEvent::Notice { text } = &envelope.event {
-                assert!(text != "break", "the screen breaks");
-            }
-        })),
-        ..Setup::default()
-    };
-    let code = match runtime.block_on(run(async { Ok(agent()) }, setup)) {
-        Ok(left) => left.end.code(),
-        Err(error) => {
-            eprintln!("{error:#}");
-            if error.is::<NoTerminal>() { 2 } else { 1 }
-        }
-    };
-    std::process::exit(code.into());
-}
+/// A home and an empty folder to work in.
+struct Place(TempDir);
 
-/// An agent that streams until it is stopped, and says `break` where it is asked to.
-fn agent() -> Handle {
-    let (commands, mut inbox) = mpsc::channel(COMMAND_CAPACITY);
-    let (events, outbox) = mpsc::channel(EVENT_CAPACITY);
-    tokio::spawn(async move {
-        let mut seq = 0;
-        let mut say = async |event| {
-            seq += 1;
-            let task = None;
-            events.send(Envelope { seq, task, event }).await.is_ok()
-        };
-        say(AgentEvent::SessionStarted(Box::new(SessionStarted {
-            session: "s".to_owned(),
-            log: None,
-            workspace: "/home/me/demo".to_owned(),
-            model: "scripted".to_owned(),
-            scripted: true,
-            profile: Profile::Lesson,
-            limits: Limits::default(),
-            system_chars: 0,
-            tools_chars: 0,
-            context: History::new(),
-        })))
-        .await;
-        while let Some(command) = inbox.recv().await {
-            let Command::Prompt(request) = command else {
-                continue;
-            };
-            if request == "break" {
-                say(AgentEvent::Notice { text: request }).await;
-                continue;
-            }
-            say(AgentEvent::TurnStarted { request }).await;
-            let mut n = 0;
-            loop {
-                let text = format!("line {n} of a long answer\n");
-                if !say(AgentEvent::TextDelta { text }).await {
-                    return;
-                }
-                n += 1;
-                tokio::select! {
-                    command = inbox.recv() => match command {
-                        Some(Command::Interrupt) => break,
-                        Some(_) => {}
-                        None => return,
-                    },
-                    () = sleep(Duration::from_millis(5)) => {}
-                }
-            }
-            say(AgentEvent::TurnFinished {
-                end: TurnEnd::Interrupted,
-                error: None,
-                usage: Usage::default(),
-            })
-            .await;
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        fs::create_dir(place.work()).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn work(&self) -> PathBuf {
+        self.path("work")
+    }
+
+    /// A terminal of 80x24 in which nothing of this machine's settings is seen.
+    fn terminal(&self) -> TerminalBuilder {
+        let home = self.0.path();
+        let mut builder = Terminal::builder()
+            .size(80, 24)
+            .env_clear()
+            .env("TERM", "xterm-256color")
+            .env("LANG", "C.UTF-8")
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", home)
+            .env("TMPDIR", home)
+            .current_dir(self.work())
+            .timeout(PATIENCE);
+        for kind in ["CONFIG", "DATA", "STATE", "CACHE"] {
+            builder = builder.env(format!("XDG_{kind}_HOME"), home.join(kind.to_lowercase()));
         }
-    });
-    Handle {
-        commands,
-        events: outbox,
+        builder
+    }
+
+    /// The program by itself, with the scripted model.
+    fn start(&self) -> Terminal {
+        ready(self.terminal().arg("--offline").spawn(PROGRAM).unwrap())
+    }
+
+    /// The program as a shell's child, which says how it ended, looks at the terminal's modes and reads a line.
+    fn start_in_a_shell(&self, server: &Server) -> Terminal {
+        let script = r#"stty -g >"$HOME/before"
+            sh -c 'echo $$ >"$HOME/pid"; exec "$0"' "$0"
+            echo "left with $?"
+            stty -g >"$HOME/after"
+            read -r line; echo "the shell got: $line""#;
+        let terminal = self
+            .terminal()
+            .env("ANTHROPIC_BASE_URL", server.url())
+            .env("ANTHROPIC_API_KEY", "test-key")
+            .args(["-c", script, PROGRAM])
+            .spawn("sh")
+            .unwrap();
+        ready(terminal)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Sends a signal to the program that runs in the shell.
+    fn signal(&self, signal: Posix) {
+        let pid = self.read("pid").trim().parse().unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+    }
+
+    /// The shell goes on: everything is given back, the modes are what they were, and what is typed arrives as it is.
+    fn the_shell_is_sane(&self, terminal: &mut Terminal, code: &str) {
+        terminal
+            .wait_until(|screen| screen.contains(&format!("left with {code}")))
+            .unwrap();
+        given_back(&terminal.screen());
+        terminal.send_str("echo ok\n").unwrap();
+        terminal
+            .wait_until(|screen| screen.contains("the shell got: echo ok"))
+            .unwrap();
+        terminal.wait_exit().unwrap();
+        assert_eq!(self.read("after"), self.read("before"), "stty");
     }
 }
 
-const ARGUMENTS: [&str; 4] = ["--exact", "the_screen", "--ignored", "--nocapture"];
+/// Waits for the first frame with an agent behind it.
+fn ready(mut terminal: Terminal) -> Terminal {
+    terminal
+        .wait_until(|screen| screen.contains("F2 demo tour") && screen.contains("model: "))
+        .unwrap();
+    terminal
+}
 
-/// Starts the screen and waits for its first frame.
-fn start() -> Terminal {
-    let mut terminal = Terminal::builder()
-        .size(80, 24)
-        .env_clear()
-        .env("TERM", "xterm-256color")
-        .env("LANG", "C.UTF-8")
-        .env(CHILD, "1")
-        .timeout(PATIENCE)
-        .args(ARGUMENTS)
-        .spawn(std::env::current_exe().unwrap())
-        .unwrap();
-    terminal
-        .wait_until(|screen| screen.contains("F2 demo tour"))
-        .unwrap();
-    terminal
+/// A reply of many lines that is sent in single bytes and then never ends.
+fn endless() -> Reply {
+    let text: String = (0..2_000)
+        .map(|n| format!("line {n} of a long answer\n"))
+        .collect();
+    Reply::text(&text).byte_by_byte().stall_after(600_000)
 }
 
 fn streaming(terminal: &mut Terminal) {
@@ -151,51 +140,89 @@ fn given_back(screen: &Screen) {
 
 #[test]
 fn it_takes_the_screen_but_not_the_mouse_and_quits_clean() {
-    let mut terminal = start();
+    let place = Place::new();
+    let server = Server::start(Vec::new());
+    let mut terminal = place.start_in_a_shell(&server);
     let screen = terminal.screen();
     assert!(screen.alternate_screen() && screen.bracketed_paste());
     assert!(screen.mouse_modes().is_empty());
     assert_eq!(screen.cursor(), (22, 2, true));
     terminal.send(Key::Ctrl('d')).unwrap();
-    let status = terminal.wait_exit().unwrap();
-    assert_eq!(status.code(), Some(0));
-    given_back(&terminal.screen());
+    place.the_shell_is_sane(&mut terminal, "0");
 }
 
 #[test]
 fn each_ending_signal_gives_the_terminal_back_while_a_reply_streams() {
-    for (signal, number) in [(Signal::Term, 15), (Signal::Hup, 1), (Signal::Int, 2)] {
-        let mut terminal = start();
+    for (signal, code) in [
+        (Posix::TERM, "143"),
+        (Posix::HUP, "129"),
+        (Posix::INT, "130"),
+    ] {
+        let place = Place::new();
+        let server = Server::start(vec![endless()]);
+        let mut terminal = place.start_in_a_shell(&server);
         streaming(&mut terminal);
         let sent = Instant::now();
-        terminal.signal(signal).unwrap();
-        let status = terminal.wait_exit().unwrap();
+        place.signal(signal);
+        terminal
+            .wait_until(|screen| screen.contains("left with"))
+            .unwrap();
         // 0.3 s is what is promised; a busy machine may take its time to notice the end.
-        assert!(
-            sent.elapsed() < Duration::from_secs(2),
-            "{:?}",
-            sent.elapsed()
-        );
-        assert_eq!(status.code(), Some(128 + number));
-        given_back(&terminal.screen());
+        let took = sent.elapsed();
+        assert!(took < Duration::from_secs(2), "{signal:?}: {took:?}");
+        place.the_shell_is_sane(&mut terminal, code);
     }
 }
 
 #[test]
-fn a_panic_gives_the_terminal_back_before_its_message() {
-    let mut terminal = start();
-    terminal.send_str("break").unwrap();
+fn ctrl_c_stops_a_reply_that_never_ends_and_twice_leaves() {
+    let place = Place::new();
+    let server = Server::start(vec![Reply::text("stuck for good").stall_after_events(4)]);
+    let mut terminal = place.start_in_a_shell(&server);
+    terminal.send_str("go").unwrap();
     terminal.send(Key::Enter).unwrap();
-    let status = terminal.wait_exit().unwrap();
-    assert_eq!(status.code(), Some(101));
-    let screen = terminal.screen();
-    given_back(&screen);
-    assert!(screen.full_text().contains("the screen breaks"));
+    terminal
+        .wait_until(|screen| screen.contains("stuck"))
+        .unwrap();
+    terminal.send(Key::Ctrl('c')).unwrap();
+    terminal
+        .wait_until(|screen| screen.contains("Stopped."))
+        .unwrap();
+    assert!(server.wait_hung_up(1));
+    terminal.send(Key::Ctrl('c')).unwrap();
+    terminal
+        .wait_until(|screen| screen.contains("Ctrl+C again to quit"))
+        .unwrap();
+    terminal.send(Key::Ctrl('c')).unwrap();
+    place.the_shell_is_sane(&mut terminal, "0");
+}
+
+#[test]
+fn an_agent_that_cannot_start_is_told_on_the_screen_and_the_terminal_comes_back() {
+    let place = Place::new();
+    let server = Server::start(Vec::new());
+    // A file stands where the folder of the sessions should be.
+    for folder in ["data", "state"] {
+        fs::write(place.path(folder), "").unwrap();
+    }
+    let mut terminal = place
+        .terminal()
+        .env("ANTHROPIC_BASE_URL", server.url())
+        .arg("--offline")
+        .spawn(PROGRAM)
+        .unwrap();
+    terminal
+        .wait_until(|screen| screen.contains("The agent did not start"))
+        .unwrap();
+    terminal.send(Key::Ctrl('d')).unwrap();
+    assert_eq!(terminal.wait_exit().unwrap().code(), Some(0));
+    given_back(&terminal.screen());
 }
 
 #[test]
 fn ctrl_z_gives_the_terminal_back_and_going_on_takes_it_again() {
-    let mut terminal = start();
+    let place = Place::new();
+    let mut terminal = place.start();
     terminal.send_str("a draft").unwrap();
     terminal
         .wait_until(|screen| screen.contains("> a draft"))
@@ -225,7 +252,8 @@ fn ctrl_z_gives_the_terminal_back_and_going_on_takes_it_again() {
 
 #[test]
 fn a_paste_comes_in_as_lines_and_a_resize_is_followed() {
-    let mut terminal = start();
+    let place = Place::new();
+    let mut terminal = place.start();
     terminal.paste("one\ntwo\nthree").unwrap();
     terminal
         .wait_until(|screen| screen.contains("three"))
@@ -246,9 +274,37 @@ fn a_paste_comes_in_as_lines_and_a_resize_is_followed() {
 }
 
 #[test]
+fn a_storm_of_resizes_while_a_reply_streams_ends_in_the_frame_that_belongs_there() {
+    let place = Place::new();
+    let server = Server::start(vec![endless()]);
+    let mut terminal = place.start_in_a_shell(&server);
+    streaming(&mut terminal);
+    let sizes = [(120, 40), (41, 11), (2, 2), (200, 60), (80, 24), (10, 3)];
+    // A key that comes at the moment of a resize must not wait for the next one.
+    let letters: String = ('a'..='z').cycle().take(60).collect();
+    for ((width, height), letter) in sizes.into_iter().cycle().zip(letters.chars()) {
+        terminal.resize(width, height).unwrap();
+        terminal.send_str(&letter.to_string()).unwrap();
+    }
+    terminal.resize(80, 24).unwrap();
+    terminal
+        .wait_until(|screen| {
+            screen.row_text(0).starts_with(" Plimsoll ")
+                && screen.row_text(6).starts_with("─ Conversation ──")
+                && screen.contains("of a long answer")
+                && screen.row_text(22).starts_with(&format!("> {letters}"))
+        })
+        .unwrap();
+    place.signal(Posix::TERM);
+    place.the_shell_is_sane(&mut terminal, "143");
+}
+
+#[test]
 fn bytes_of_the_keyboard_are_understood_as_they_come() {
-    let mut terminal = start();
-    // A line feed is Ctrl+J; Shift+Enter as terminals that know it report it; a key that is let go types nothing.
+    let place = Place::new();
+    let mut terminal = place.start();
+    // A line feed is Ctrl+J; Shift+Enter as terminals that know it report it, in both ways; a key that is let go types
+    // nothing.
     terminal
         .send_str("a\nb\x1b[13;2uc\x1b\rd\x1b[97;1:3u")
         .unwrap();
@@ -265,22 +321,130 @@ fn bytes_of_the_keyboard_are_understood_as_they_come() {
     terminal
         .wait_until(|screen| screen.contains("  de"))
         .unwrap();
+    // What an input method commits comes in one piece.
+    terminal.send_str("\n2つ1人").unwrap();
+    terminal
+        .wait_until(|screen| screen.contains("  2つ1人"))
+        .unwrap();
+    assert_eq!(terminal.screen().cursor(), (22, 2 + 6, true));
 }
 
 #[test]
-fn without_a_terminal_it_says_so_and_writes_nothing_else() {
-    let output = Process::new(std::env::current_exe().unwrap())
-        .args(ARGUMENTS)
-        .env(CHILD, "1")
+fn what_models_tools_and_files_say_cannot_act_on_the_terminal() {
+    let evil = "x\u{1b}]0;PWN\u{7}\u{1b}]52;c;ZWNobyBoaQ==\u{7}\u{1b}[2J\u{1b}[10;10H\u{1b}[?1003h\u{9b}31m\u{202e}\ty";
+    let place = Place::new();
+    fs::write(
+        place.work().join(format!("name{}", evil.replace('\t', ""))),
+        evil,
+    )
+    .unwrap();
+    let server = Server::start(vec![
+        Reply::tools(vec![
+            ("glob", json!({"pattern": "name*"})),
+            (
+                "bash",
+                json!({"command": format!("printf '{evil}'; cat name*")}),
+            ),
+        ]),
+        Reply::text(evil),
+        Reply::error(400, "invalid_request_error", evil),
+    ]);
+    let mut terminal = place.start_in_a_shell(&server);
+    terminal.send_str("go").unwrap();
+    terminal.send(Key::Enter).unwrap();
+    terminal
+        .wait_until(|screen| screen.contains("May the model use bash?"))
+        .unwrap();
+    harmless(&terminal.screen());
+    // The question is deaf at first: the answer is given until it is taken.
+    terminal
+        .wait_until(|screen| screen.contains("y yes, once"))
+        .unwrap();
+    terminal.send_str("y").unwrap();
+    terminal
+        .wait_until(|screen| screen.contains("asst   x"))
+        .unwrap();
+    harmless(&terminal.screen());
+    terminal.send_str("again").unwrap();
+    terminal.send(Key::Enter).unwrap();
+    terminal
+        .wait_until(|screen| screen.contains("Failed: "))
+        .unwrap();
+    harmless(&terminal.screen());
+    place.signal(Posix::TERM);
+    place.the_shell_is_sane(&mut terminal, "143");
+    harmless(&terminal.screen());
+}
+
+#[track_caller]
+fn harmless(screen: &Screen) {
+    assert_eq!(screen.title(), "");
+    assert!(screen.clipboard().is_none(), "{:?}", screen.clipboard());
+    assert!(screen.mouse_modes().is_empty());
+    let text = screen.full_text();
+    for residue in ["PWN", "]52;", "[2J", "ZWNo", "\u{202e}"] {
+        assert!(!text.contains(residue), "{residue} in\n{text}");
+    }
+}
+
+#[test]
+fn a_terminal_that_can_do_nothing_gets_one_line_and_no_escape() {
+    let no_terminal = "plimsoll: the screen needs a terminal on standard input and output; `plimsoll run PROMPT` works \
+                       without one\n";
+    let place = Place::new();
+    let output = Process::new(PROGRAM)
+        .arg("--offline")
+        .current_dir(place.work())
+        .env_clear()
+        .env("HOME", place.0.path())
         .env("TERM", "xterm")
         .stdin(Stdio::null())
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), no_terminal);
+    assert_eq!(output.stdout, b"");
+    for term in ["dumb", ""] {
+        let mut terminal = place
+            .terminal()
+            .env("TERM", term)
+            .arg("--offline")
+            .spawn(PROGRAM)
+            .unwrap();
+        assert_eq!(terminal.wait_exit().unwrap().code(), Some(2), "{term:?}");
+        let screen = terminal.screen();
+        assert!(screen.contains("this terminal cannot show a screen"));
+        assert!(!screen.alternate_screen());
+    }
+}
+
+#[test]
+fn without_colour_and_without_utf_8_the_screen_says_the_same() {
+    let place = Place::new();
+    let mut terminal = place
+        .terminal()
+        .env("NO_COLOR", "1")
+        .env("LANG", "C")
+        .args(["demo", "micro", "--set", "keep_recent=1"])
+        .spawn(PROGRAM)
+        .unwrap();
+    terminal
+        .wait_until(|screen| screen.contains("Enter goes on"))
+        .unwrap();
+    terminal.send(Key::Enter).unwrap();
+    terminal
+        .wait_until(|screen| screen.contains("3micro *"))
+        .unwrap();
+    let screen = terminal.screen();
+    // The model's own quotation marks stay: only what the program draws is ASCII.
+    let drawn = screen.text().replace(['“', '”'], "");
+    assert!(drawn.is_ascii(), "{drawn}");
     assert_eq!(
-        error,
-        "the screen needs a terminal on standard input and output; `plimsoll run PROMPT` works without one\n"
+        screen
+            .find_by(|cell| (cell.style().fg, cell.style().bg) != (Color::Default, Color::Default)),
+        None
     );
-    assert!(!output.stdout.contains(&0x1b));
+    terminal.send(Key::Ctrl('c')).unwrap();
+    terminal.signal(Signal::Term).unwrap();
+    terminal.wait_exit().unwrap();
 }

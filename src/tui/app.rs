@@ -5,6 +5,7 @@
 mod ask;
 mod command;
 mod input;
+mod lamps;
 mod question;
 mod scroll;
 mod send;
@@ -18,12 +19,14 @@ use crossterm::event::KeyEvent;
 pub(crate) use ask::{Ask, Asks, Choice, Draft};
 pub use command::Switch;
 pub(crate) use command::{TABLE as COMMANDS, completions};
+pub(crate) use lamps::Lit;
+use lamps::{Hold, Lamps};
 pub(crate) use scroll::Scroll;
 pub(crate) use turn::Turn;
 
 use super::mirror::Mirror;
 use super::prompt::Prompt;
-use super::theme::Look;
+use super::theme::{Look, Motion};
 use super::transcript::Transcript;
 use super::view::{self, Layout};
 use crate::event::{AgentEvent, Command, Envelope, Gate};
@@ -136,6 +139,7 @@ pub(crate) struct App {
     pub(crate) prompt: Prompt,
     pub(crate) asks: Asks,
     pub(crate) turn: Turn,
+    pub(crate) lamps: Lamps,
     pub(crate) gates: VecDeque<Gate>,
     pub(crate) screen: Screen,
     /// The time of the newest message.
@@ -174,6 +178,7 @@ impl App {
             prompt: Prompt::default(),
             asks: Asks::default(),
             turn: Turn::default(),
+            lamps: Lamps::default(),
             gates: begin.gates.into(),
             screen: Screen::default(),
             now: Duration::ZERO,
@@ -227,7 +232,8 @@ impl App {
     pub(crate) fn next_wake(&self) -> Option<Duration> {
         let hint = self.screen.hint.as_ref().map(|hint| hint.until);
         let question = self.asks.hears_at().filter(|&at| at > self.now);
-        [hint, question, self.turn.next_second(self.now)]
+        let lamp = self.lamps.next(self.now);
+        [hint, question, lamp, self.turn.next_second(self.now)]
             .into_iter()
             .flatten()
             .min()
@@ -246,6 +252,8 @@ impl App {
         self.transcript.apply(envelope);
         if envelope.task.is_none() {
             self.turn.apply(self.now, &envelope.event);
+            let hold = self.hold();
+            self.lamps.apply(self.now, &envelope.event, hold);
         }
         match &envelope.event {
             AgentEvent::PermissionAsked {
@@ -285,6 +293,14 @@ impl App {
             | AgentEvent::Notice { .. }
             | AgentEvent::LimitsChanged { .. }
             | AgentEvent::TurnFinished { .. } => {}
+        }
+    }
+
+    /// Lamps are held for whoever learns, unless nothing shall move by itself.
+    fn hold(&self) -> Hold {
+        match (self.learn, self.look.motion) {
+            (Switch::On, Motion::Full) => Hold::Held,
+            (Switch::Off, _) | (_, Motion::Reduced) => Hold::AtOnce,
         }
     }
 

@@ -13,6 +13,7 @@ use ratatui::buffer::{Buffer, CellWidth};
 use super::app::App;
 use super::drive::{Console, Input, drive};
 use super::link::{Clock, Link};
+use super::theme::Motion;
 use super::view::shot;
 use super::{Setup, begin};
 use crate::event::Handle;
@@ -185,7 +186,9 @@ pub async fn print(
         armed: false,
         waker: None,
     };
-    let (begin, tee) = begin(setup);
+    let (mut begin, tee) = begin(setup);
+    // Nobody looks on while lamps would be held.
+    begin.look.motion = Motion::Reduced;
     let mut app = App::new(begin);
     let mut link = Link::new(tee, Clock::Script);
     let driven = drive(&mut console, &mut app, &mut link, start);

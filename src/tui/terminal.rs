@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crossterm::cursor::Show;
 use crossterm::event::{
-    DisableBracketedPaste, EnableBracketedPaste, EventStream, KeyboardEnhancementFlags,
+    DisableBracketedPaste, EnableBracketedPaste, Event, EventStream, KeyboardEnhancementFlags,
     PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
 use crossterm::style::{Print, ResetColor, force_color_output};
@@ -27,7 +27,7 @@ use futures_util::Stream;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use rustix::process::{Signal as Posix, getpgrp, kill_current_process_group};
-use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
+use rustix::termios::{OptionalActions, QueueSelector, tcflush, tcgetattr, tcgetpgrp, tcsetattr};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Sleep, sleep};
 
@@ -218,7 +218,12 @@ impl Console for Tty {
             return self.poll_away(cx);
         };
         match Pin::new(keys).poll_next(cx) {
-            Poll::Ready(Some(Ok(event))) => Poll::Ready(Input::Event(event)),
+            Poll::Ready(Some(Ok(event))) => {
+                if matches!(event, Event::Resize(..)) {
+                    wake_reader();
+                }
+                Poll::Ready(Input::Event(event))
+            }
             // The terminal is gone: what a hang-up says.
             Poll::Ready(Some(Err(_)) | None) => {
                 Poll::Ready(Input::Signal(SignalKind::hangup().as_raw_value()))
@@ -251,6 +256,16 @@ fn foreground() -> bool {
     tcgetpgrp(io::stdin()).is_ok_and(|group| group == getpgrp())
 }
 
+/// Makes the terminal say again that keys are there, by setting its modes to what they are.
+///
+/// The reader is told only of news, and where a resize comes at the same moment it forgets the keys: they would lie there
+/// until the next one.
+fn wake_reader() {
+    if let Ok(modes) = tcgetattr(io::stdin()) {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
+    }
+}
+
 fn take_terminal() -> io::Result<()> {
     enable_raw_mode()?;
     ACTIVE.store(true, Ordering::SeqCst);
@@ -264,12 +279,19 @@ fn take_terminal() -> io::Result<()> {
     .inspect_err(|_| give_back())
 }
 
-/// Undoes every mode, each by itself: one that fails keeps none of the others on.
+/// Gives the terminal back, if it is taken.
 fn give_back() {
     if !ACTIVE.swap(false, Ordering::SeqCst) {
         return;
     }
-    let mut out = io::stdout();
+    undo(&mut io::stdout());
+    // Keys that are still on their way were typed for the screen, not for the shell.
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+    let _ = disable_raw_mode();
+}
+
+/// Undoes every mode, each by itself: one that fails keeps none of the others on.
+fn undo(out: &mut impl Write) {
     let _ = execute!(out, EndSynchronizedUpdate);
     let _ = execute!(out, PopKeyboardEnhancementFlags);
     let _ = execute!(out, Print(WHEEL_OFF));
@@ -277,9 +299,6 @@ fn give_back() {
     let _ = execute!(out, ResetColor);
     let _ = execute!(out, LeaveAlternateScreen);
     let _ = execute!(out, Show);
-    // Keys that are still on their way were typed for the screen, not for the shell.
-    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
-    let _ = disable_raw_mode();
 }
 
 /// Whether the terminal is taken.
@@ -309,21 +328,105 @@ pub(crate) fn panics() -> Vec<String> {
     std::mem::take(&mut PANICS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A panic of the screen gives the terminal back before its message; one of another task must not write into the frame.
+/// What becomes of the message of a panic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Message {
+    /// There is no screen: it is said as ever.
+    Said,
+    /// The screen itself broke: it is said once the terminal is given back.
+    SaidAfter,
+    /// Another task broke: it must not be written into the frame, and is said when the screen is left.
+    Kept,
+}
+
+fn message() -> Message {
+    match (ACTIVE.load(Ordering::SeqCst), DRIVING.get()) {
+        (false, _) => Message::Said,
+        (true, true) => Message::SaidAfter,
+        (true, false) => Message::Kept,
+    }
+}
+
 fn install_hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !ACTIVE.load(Ordering::SeqCst) {
-                before(info);
-            } else if DRIVING.get() {
+        panic::set_hook(Box::new(move |info| match message() {
+            Message::Said => before(info),
+            Message::SaidAfter => {
                 give_back();
                 before(info);
-            } else {
+            }
+            Message::Kept => {
                 let mut panics = PANICS.lock().unwrap_or_else(PoisonError::into_inner);
                 panics.push(info.to_string());
             }
         }));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes what is written, and fails at every `n`th piece.
+    struct Failing {
+        n: usize,
+        pieces: usize,
+        taken: Vec<u8>,
+    }
+
+    impl Write for Failing {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.pieces += 1;
+            if self.pieces.is_multiple_of(self.n) {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            self.taken.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn every_mode_is_undone_and_one_that_fails_keeps_none_of_the_others() {
+        let all = [
+            "\x1b[?2026l",
+            "\x1b[<1u",
+            WHEEL_OFF,
+            "\x1b[?2004l",
+            "\x1b[0m",
+            "\x1b[?1049l",
+            "\x1b[?25h",
+        ];
+        for n in [usize::MAX, 1, 2, 3, 4, 5, 6, 7] {
+            let mut out = Failing {
+                n,
+                pieces: 0,
+                taken: Vec::new(),
+            };
+            undo(&mut out);
+            let expected: String = all
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| !(at + 1).is_multiple_of(n))
+                .map(|(_, undone)| *undone)
+                .collect();
+            assert_eq!(String::from_utf8(out.taken).unwrap(), expected, "{n}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_in_the_loop_gives_the_terminal_back_and_one_elsewhere_waits() {
+        assert_eq!(message(), Message::Said);
+        ACTIVE.store(true, Ordering::SeqCst);
+        assert_eq!(message(), Message::Kept);
+        assert_eq!(driving(async { message() }).await, Message::SaidAfter);
+        let elsewhere = async { tokio::task::spawn_blocking(message).await };
+        assert_eq!(driving(elsewhere).await.unwrap(), Message::Kept);
+        ACTIVE.store(false, Ordering::SeqCst);
+    }
 }

@@ -4,5 +4,6 @@ mod agent;
 mod desk;
 mod dialog;
 mod input;
+mod lamps;
 mod scroll;
 mod sizes;

@@ -232,8 +232,9 @@ impl App {
         self.screen.alone = false;
     }
 
-    /// Esc: back from one pane alone; asks before it stops a turn; else between the input and the last pane.
+    /// Esc puts lit lamps out, and more: back from one pane alone; asks before it stops a turn; else between the input and the last pane.
     fn escape(&mut self, armed: Option<Again>) -> Vec<Effect> {
+        self.lamps.put_out();
         if self.screen.alone {
             self.screen.alone = false;
         } else if self.turn.stop(self.now) != Stop::Nothing {

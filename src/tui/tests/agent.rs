@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::context::{History, Limits, Profile, estimate_size};
-use crate::event::{AgentEvent, Envelope, SessionStarted, TurnEnd};
+use crate::context::{Guards, History, Limits, Profile, Stage, Trigger, estimate_size};
+use crate::event::{AgentEvent, Envelope, SessionStarted, StageReport, TurnEnd};
 use crate::message::{ContentBlock, Message, Usage};
 
 pub(super) struct Agent {
@@ -107,6 +107,30 @@ impl Agent {
         self.append(Message::user_blocks(vec![ContentBlock::tool_result(
             "toolu_1", output,
         )]))
+        .await;
+    }
+
+    /// A stage before `call` fired and changed nothing but the load.
+    pub(super) async fn fires(&mut self, call: u64, stage: Stage, freed: usize) {
+        let size = estimate_size(self.history.messages());
+        self.send(AgentEvent::StageFinished(Box::new(StageReport {
+            call,
+            stage,
+            trigger: Trigger::Pipeline,
+            size_before: size + freed,
+            size_after: size,
+            messages_before: self.history.len(),
+            messages_after: self.history.len(),
+            touched: Vec::new(),
+            files: Vec::new(),
+            api_calls: 0,
+            duration_ms: 0,
+            transcript: None,
+            guards: Guards::default(),
+            unread_lost: 0,
+            before: self.history.clone(),
+            after: self.history.clone(),
+        })))
         .await;
     }
 

@@ -9,6 +9,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::layout::Position;
+use ratatui::style::Modifier;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
@@ -25,6 +26,8 @@ pub(super) struct Shown {
     pub(super) text: String,
     pub(super) cursor: Position,
     pub(super) frames: usize,
+    /// What stands in the cells that are reversed.
+    pub(super) reversed: Vec<String>,
 }
 
 impl Shown {
@@ -65,6 +68,13 @@ impl Console for Desk {
         shown.text = print::text(backend.buffer());
         shown.cursor = backend.cursor_position();
         shown.frames += 1;
+        shown.reversed = backend
+            .buffer()
+            .content
+            .iter()
+            .filter(|cell| cell.modifier.contains(Modifier::REVERSED))
+            .map(|cell| cell.symbol().to_owned())
+            .collect();
         Ok(())
     }
 

@@ -173,10 +173,12 @@ impl Transcript {
                     transcript,
                 ));
             }
-            Stage::ToolResultBudget
-            | Stage::SnipCompact
-            | Stage::MicroCompact
-            | Stage::FitResults => {}
+            Stage::ToolResultBudget | Stage::FitResults => {
+                if let Some(saved) = saved(&report.files) {
+                    self.note(saved);
+                }
+            }
+            Stage::SnipCompact | Stage::MicroCompact => {}
         }
     }
 
@@ -228,6 +230,15 @@ impl Transcript {
         rows.clear();
         Some(at)
     }
+}
+
+/// Where the full texts are of which only previews stay; `None` where none was written.
+fn saved(files: &[String]) -> Option<String> {
+    let (first, others) = files.split_first()?;
+    Some(match others.len() {
+        0 => format!("Saved in full: {first}"),
+        n => format!("Saved in full: {first} and {n} more beside it"),
+    })
 }
 
 fn failed(stage: Stage, error: &str) -> String {

@@ -100,12 +100,11 @@ fn stages(canvas: &mut Canvas<'_>, y: usize, pane: &Pane<'_>) {
         })
     });
     let names = ROWS.map(name);
-    let lamp = |stage: Stage| pane.look.lamp(pane.mirror.run.check(stage).lamp);
     let gap = 2;
     let bare: usize = ROWS
         .iter()
         .zip(&names)
-        .map(|(stage, name)| text::cells(name) + 1 + text::cells(lamp(*stage)) + gap)
+        .map(|(stage, name)| text::cells(name) + 1 + text::cells(pane.lamp(*stage).0) + gap)
         .sum();
     let mut figures = figures.to_vec();
     // The figures of the first stages go where cells run out.
@@ -118,9 +117,9 @@ fn stages(canvas: &mut Canvas<'_>, y: usize, pane: &Pane<'_>) {
     }
     let mut x = 0;
     for ((stage, name), figure) in ROWS.iter().zip(&names).zip(&figures) {
-        let check = pane.mirror.run.check(*stage);
+        let (lamp, style) = pane.lamp(*stage);
         x = canvas.put((x, y), name, Style::new()) + 1;
-        x = canvas.put((x, y), lamp(*stage), pane.look.lamp_style(check.lamp));
+        x = canvas.put((x, y), lamp, style);
         x = canvas.put((x, y), figure, Style::new()) + gap;
     }
 }

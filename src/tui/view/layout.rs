@@ -14,6 +14,11 @@ const STANDARD: Size = Size::new(120, 30);
 /// Cells of the column of instruments.
 const INSTRUMENTS: u16 = 58;
 
+/// Rows of Pipeline: six stages and their sum.
+const PIPELINE: u16 = 9;
+/// Rows of Messages at most: higher bars would tell no more.
+const MESSAGES: u16 = 24;
+
 /// How much can be shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -235,17 +240,35 @@ fn panes(layout: &mut Layout, wants: Wants) {
     if gate > 2 {
         layout.gate = Some(bottom(&mut left, gate));
     }
-    let log = if left.height >= 30 { 9 } else { 6 };
     if left.height >= 18 {
-        layout.log = Some(bottom(&mut left, log));
+        let rows = log_rows(left.height);
+        layout.log = Some(bottom(&mut left, rows));
     }
     layout.conversation = Some(left);
 
     layout.load = Some(top(&mut right, 8));
-    let why = if right.height >= 26 { 8 } else { 5 };
-    layout.why = Some(bottom(&mut right, why));
-    layout.pipeline = Some(bottom(&mut right, 9));
+    let rest = right.height.saturating_sub(PIPELINE);
+    layout.why = Some(bottom(&mut right, why_rows(rest)));
+    layout.pipeline = Some(bottom(&mut right, PIPELINE));
     layout.messages = Some(right);
+}
+
+/// Rows of the log in a column of that height: a call has up to nine rows of its own.
+fn log_rows(height: u16) -> u16 {
+    match height {
+        0..30 => 6,
+        30..36 => 9,
+        _ => (height / 3).min(20),
+    }
+}
+
+/// Rows of Why where it shares `rest` rows with the bars of Messages: what bars could not use is its own.
+fn why_rows(rest: u16) -> u16 {
+    match rest {
+        0..17 => 5,
+        17..23 => 8,
+        _ => (rest / 3).max(rest.saturating_sub(MESSAGES)),
+    }
 }
 
 /// Gives everything between the header and the input to one pane.

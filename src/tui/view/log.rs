@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 use crate::text::thousands;
 use crate::tui::mirror::{Row, Source};
@@ -42,7 +42,9 @@ fn draw(canvas: &mut Canvas<'_>, (column, y): (usize, usize), row: &Row, look: L
     let end = canvas.put((x, y), row.name, Style::new());
     let mut x = (x + NAME).max(end + 1);
     if let Some(lamp) = row.lamp {
-        x = canvas.put((x, y), look.lamp(lamp), look.lamp_style(lamp)) + 1;
+        // Lit is only what the newest call did, and only in the pipeline.
+        let style = look.lamp_style(lamp).remove_modifier(Modifier::REVERSED);
+        x = canvas.put((x, y), look.lamp(lamp), style) + 1;
     }
     if let Some(change) = row.change {
         let figure = texts::change(change);

@@ -190,6 +190,7 @@ fn pane(app: &App, part: Option<Part>) -> Pane<'_> {
     Pane {
         mirror: &app.mirror,
         look: app.look,
+        lit: app.lamps.lit(app.now),
         focus: if part == Some(app.screen.focus) && app.screen.overlay.is_none() {
             Focus::Here
         } else {

@@ -4,13 +4,15 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Widget};
 
+use crate::context::Stage;
+use crate::tui::app::Lit;
 use crate::tui::mirror::Mirror;
 use crate::tui::text;
-use crate::tui::theme::{Focus, Look};
+use crate::tui::theme::{Focus, Lamp, Look};
 
 /// What a pane draws from, and how.
 #[derive(Clone, Copy, Debug)]
@@ -19,11 +21,29 @@ pub(crate) struct Pane<'a> {
     pub(crate) mirror: &'a Mirror,
     /// How the program draws.
     pub(crate) look: Look,
+    /// Which lamps are lit.
+    pub(crate) lit: Lit,
     /// Whether keys go to this pane.
     pub(crate) focus: Focus,
 }
 
 impl Pane<'_> {
+    /// The lamp of a stage as it is shown now: its glyph and its style.
+    pub(crate) fn lamp(&self, stage: Stage) -> (&'static str, Style) {
+        let lamp = if self.lit.waits(stage) {
+            Lamp::Waiting
+        } else {
+            self.mirror.run.check(stage).lamp
+        };
+        let style = self.look.lamp_style(lamp);
+        let style = if self.lit.out() {
+            style.remove_modifier(Modifier::REVERSED)
+        } else {
+            style
+        };
+        (self.look.lamp(lamp), style)
+    }
+
     /// Draws the frame with `title` and hands out what is inside.
     pub(crate) fn framed<'b>(&self, title: &str, area: Rect, buf: &'b mut Buffer) -> Canvas<'b> {
         let area = area.intersection(buf.area);

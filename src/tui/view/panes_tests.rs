@@ -7,6 +7,7 @@ use ratatui::style::Color as Hue;
 use super::shot::{drawn, styled, text};
 use super::{Pane, compact, load, log, messages, pipeline, why};
 use crate::context::{Guards, History, Limits, Profile, Stage, Trigger};
+use crate::tui::app::Lit;
 use crate::tui::mirror::Mirror;
 use crate::tui::mirror::play::{Play, drawing};
 use crate::tui::theme::{Color, Focus, Glyphs, Look, Motion};
@@ -40,6 +41,7 @@ fn pane(mirror: &Mirror, look: Look) -> Pane<'_> {
     Pane {
         mirror,
         look,
+        lit: Lit::default(),
         focus: Focus::Elsewhere,
     }
 }

@@ -61,11 +61,8 @@ fn stage_row(canvas: &mut Canvas<'_>, y: usize, stage: Stage, pane: &Pane<'_>) {
     let check = pane.mirror.run.check(stage);
     let name = format!("{} {}", sign(stage), short(stage));
     canvas.put((0, y), &name, Style::new());
-    canvas.put(
-        (LAMP, y),
-        look.lamp(check.lamp),
-        look.lamp_style(check.lamp),
-    );
+    let (lamp, style) = pane.lamp(stage);
+    canvas.put((LAMP, y), lamp, style);
     let figure = figure(check, look);
     let start = FIGURE.saturating_sub(text::cells(&figure)).max(LAMP + 1);
     let end = canvas.put((start, y), &figure, Style::new());
