@@ -140,7 +140,10 @@ impl Inner {
                 max_tokens,
                 marks,
             };
-            let response = self.send(&wire::body(request, form)).await?;
+            // As bytes, so that nothing else of the conversation's size is held while the server thinks.
+            let body = serde_json::to_vec(&wire::body(request, form))
+                .map_err(|error| unusable(&format!("the request cannot be written: {error}")))?;
+            let response = self.send(body).await?;
             if response.status().is_success() {
                 return self.reply(response, request).await;
             }
@@ -162,7 +165,7 @@ impl Inner {
         }
     }
 
-    async fn send(&self, body: &serde_json::Value) -> Result<Response, Failure> {
+    async fn send(&self, body: Vec<u8>) -> Result<Response, Failure> {
         let url = messages_url(&self.endpoint.base_url).map_err(|why| unusable(&why))?;
         let client = self
             .client
@@ -170,7 +173,7 @@ impl Inner {
             .await
             .map_err(|why| unusable(&why))?;
         let headers = self.headers().map_err(|why| unusable(&why))?;
-        let sending = client.post(url).headers(headers).json(body).send();
+        let sending = client.post(url).headers(headers).body(body).send();
         match timeout(self.endpoint.stall_timeout, sending).await {
             Err(_) => Err(self.speaker.silent(self.endpoint.stall_timeout)),
             Ok(sent) => sent.map_err(|error| self.speaker.network(error)),
@@ -179,6 +182,7 @@ impl Inner {
 
     fn headers(&self) -> Result<HeaderMap, String> {
         let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let version = HeaderValue::from_str(&self.endpoint.version).map_err(
             |_| "the setting anthropic_version has characters that a header cannot hold",
         )?;

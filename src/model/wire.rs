@@ -1,10 +1,13 @@
 //! A conversation as a request that the strictest server takes: valid turns, stable order, cache marks.
 //!
-//! Pure. The same messages always give the same bytes; nothing here changes what is stored.
+//! Pure. The same messages always give the same bytes; nothing here changes what is stored, and nothing is copied but what
+//! has to be changed for the way.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::Request;
@@ -38,47 +41,55 @@ pub(crate) enum Marks {
     Left,
 }
 
+/// A block as it is sent: the stored one, or a changed copy.
+type Block<'a> = Cow<'a, Fields>;
+
 /// Neighbouring messages of one role as the one turn that the API sees.
-#[derive(Clone, Debug, PartialEq)]
-struct Turn {
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Turn<'a> {
     role: Role,
-    blocks: Vec<Fields>,
+    #[serde(rename = "content")]
+    blocks: Vec<Block<'a>>,
 }
 
-/// The body of a request.
-pub(crate) fn body(request: &Request, form: Form<'_>) -> Value {
-    let mut body = Map::new();
-    body.insert("model".to_owned(), form.model.into());
-    body.insert("max_tokens".to_owned(), form.max_tokens.into());
-    body.insert("stream".to_owned(), true.into());
+/// The body of a request; its JSON is what is sent.
+#[derive(Debug, Serialize)]
+pub(crate) struct Body<'a> {
+    model: &'a str,
+    max_tokens: u64,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<[Fields; 1]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Value>,
+    messages: Vec<Turn<'a>>,
+}
+
+/// The body of `request`.
+pub(crate) fn body<'a>(request: &'a Request, form: Form<'a>) -> Body<'a> {
     let mut tools = request.tools.to_vec();
-    let mut system = text_block(&request.system);
+    let mut system = (!request.system.trim().is_empty()).then(|| [fields_of_text(&request.system)]);
     let mut turns = turns(&request.messages);
-    let has_system = !request.system.trim().is_empty();
     if form.marks == Marks::Set {
-        if has_system {
-            mark(&mut system);
+        if let Some([system]) = &mut system {
+            mark(system);
         } else if let Some(Value::Object(last)) = tools.last_mut() {
             mark(last);
         }
         let last = turns.last_mut().map(|turn| turn.blocks.iter_mut());
         if let Some(block) = last.and_then(|blocks| blocks.rev().find(|block| may_be_marked(block)))
         {
-            mark(block);
+            mark(block.to_mut());
         }
     }
-    if has_system {
-        body.insert("system".to_owned(), json!([system]));
+    Body {
+        model: form.model,
+        max_tokens: form.max_tokens,
+        stream: true,
+        system,
+        tools,
+        messages: turns,
     }
-    if !tools.is_empty() {
-        body.insert("tools".to_owned(), Value::Array(tools));
-    }
-    let messages = turns
-        .into_iter()
-        .map(|turn| json!({"role": turn.role, "content": turn.blocks}))
-        .collect();
-    body.insert("messages".to_owned(), Value::Array(messages));
-    Value::Object(body)
 }
 
 /// The ids of all calls in `messages`.
@@ -87,7 +98,7 @@ pub(crate) fn call_ids(messages: &[Arc<Message>]) -> HashSet<String> {
     calls.map(|(id, _)| id.to_owned()).collect()
 }
 
-fn turns(messages: &[Arc<Message>]) -> Vec<Turn> {
+fn turns(messages: &[Arc<Message>]) -> Vec<Turn<'_>> {
     let sent = messages.iter().map(|message| Turn {
         role: message.role(),
         blocks: sendable(message),
@@ -113,8 +124,8 @@ fn turns(messages: &[Arc<Message>]) -> Vec<Turn> {
 }
 
 /// One turn for neighbours of one role; turns without a block go.
-fn merge(turns: Vec<Turn>) -> Vec<Turn> {
-    let mut merged: Vec<Turn> = Vec::new();
+fn merge(turns: Vec<Turn<'_>>) -> Vec<Turn<'_>> {
+    let mut merged: Vec<Turn<'_>> = Vec::new();
     for turn in turns.into_iter().filter(|turn| !turn.blocks.is_empty()) {
         match merged.last_mut() {
             Some(last) if last.role == turn.role => last.blocks.extend(turn.blocks),
@@ -125,8 +136,8 @@ fn merge(turns: Vec<Turn>) -> Vec<Turn> {
 }
 
 /// Every call answered once in the turn behind it, results before text, ids used once.
-fn pair(turns: Vec<Turn>) -> Vec<Turn> {
-    let mut out: Vec<Turn> = Vec::new();
+fn pair(turns: Vec<Turn<'_>>) -> Vec<Turn<'_>> {
+    let mut out: Vec<Turn<'_>> = Vec::new();
     let mut taken = HashSet::new();
     // Ids of the calls that wait for their result, as they stand in the history and as they are sent.
     let mut waiting: Vec<(String, String)> = Vec::new();
@@ -153,7 +164,7 @@ fn pair(turns: Vec<Turn>) -> Vec<Turn> {
 }
 
 /// The blocks of the turn that answers `calls`: their results in the order in which they stand, then all else.
-fn answers(calls: &[(String, String)], blocks: Vec<Fields>) -> Vec<Fields> {
+fn answers<'a>(calls: &[(String, String)], blocks: Vec<Block<'a>>) -> Vec<Block<'a>> {
     let mut left: HashMap<&str, &str> = calls
         .iter()
         .map(|(id, sent)| (id.as_str(), sent.as_str()))
@@ -166,13 +177,16 @@ fn answers(calls: &[(String, String)], blocks: Vec<Fields>) -> Vec<Fields> {
         } else if let Some(sent) = left.remove(string(&block, "tool_use_id")) {
             set(&mut block, "tool_use_id", sent);
             results.push(block);
-        } else if let Some(text) = result_text(block).filter(|text| !text.trim().is_empty()) {
+        } else if let Some(text) =
+            result_text(block.into_owned()).filter(|text| !text.trim().is_empty())
+        {
             rest.push(text_block(&text));
         }
     }
     for (id, sent) in calls {
         if left.remove(id.as_str()).is_some() {
-            results.push(ContentBlock::tool_error(sent, NO_RESULT).fields().clone());
+            let answer = ContentBlock::tool_error(sent, NO_RESULT);
+            results.push(Cow::Owned(answer.fields().clone()));
         }
     }
     results.extend(rest);
@@ -195,7 +209,7 @@ fn result_text(fields: Fields) -> Option<String> {
 }
 
 /// The blocks of a message that the API takes.
-fn sendable(message: &Message) -> Vec<Fields> {
+fn sendable(message: &Message) -> Vec<Block<'_>> {
     match message.content() {
         Content::Absent => Vec::new(),
         Content::Text(text) if text.trim().is_empty() => Vec::new(),
@@ -204,29 +218,32 @@ fn sendable(message: &Message) -> Vec<Fields> {
     }
 }
 
-fn sendable_block(block: &ContentBlock) -> Option<Fields> {
-    let mut fields = block.fields().clone();
+fn sendable_block(block: &ContentBlock) -> Option<Block<'_>> {
+    let mut fields = Cow::Borrowed(block.fields());
     // Marks are set anew for each request; those of a recording would be too many.
-    fields.shift_remove("cache_control");
+    if fields.contains_key("cache_control") {
+        fields.to_mut().shift_remove("cache_control");
+    }
     match block.kind() {
         BlockKind::Text(text) if text.trim().is_empty() => return None,
         BlockKind::ToolUse { input, .. } if !input.is_object() => {
-            fields.insert("input".to_owned(), Value::Object(Map::new()));
+            let input = Value::Object(Map::new());
+            fields.to_mut().insert("input".to_owned(), input);
         }
         BlockKind::ToolResult { content, .. } => match content {
-            ResultContent::Empty => {
-                fields.shift_remove("content");
+            ResultContent::Empty if fields.contains_key("content") => {
+                fields.to_mut().shift_remove("content");
             }
-            ResultContent::Text(_) => {}
-            ResultContent::Blocks(_) => {
-                if let Some(Value::Array(inner)) = fields.get_mut("content") {
+            ResultContent::Blocks(inner) if inner.iter().any(is_blank_text) => {
+                if let Some(Value::Array(inner)) = fields.to_mut().get_mut("content") {
                     inner.retain(|block| !is_blank_text(block));
                 }
             }
             ResultContent::Other(other) => {
                 let text = Value::String(other.to_string());
-                fields.insert("content".to_owned(), text);
+                fields.to_mut().insert("content".to_owned(), text);
             }
+            ResultContent::Empty | ResultContent::Text(_) | ResultContent::Blocks(_) => {}
         },
         BlockKind::Text(_)
         | BlockKind::ToolUse { .. }
@@ -246,7 +263,7 @@ fn is(block: &Fields, kind: &str) -> bool {
     string(block, "type") == kind
 }
 
-fn is_thinking(block: &Fields) -> bool {
+fn is_thinking(block: &Block<'_>) -> bool {
     is(block, "thinking") || is(block, "redacted_thinking")
 }
 
@@ -266,15 +283,22 @@ fn string<'a>(fields: &'a Fields, key: &str) -> &'a str {
     fields.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn set(fields: &mut Fields, key: &str, text: &str) {
-    fields.insert(key.to_owned(), text.into());
+/// Sets a field, where it does not stand there already.
+fn set(block: &mut Block<'_>, key: &str, text: &str) {
+    if string(block, key) != text {
+        block.to_mut().insert(key.to_owned(), text.into());
+    }
 }
 
-fn text_block(text: &str) -> Fields {
+fn fields_of_text(text: &str) -> Fields {
     ContentBlock::text(text).fields().clone()
 }
 
-fn user(blocks: Vec<Fields>) -> Turn {
+fn text_block(text: &str) -> Block<'static> {
+    Cow::Owned(fields_of_text(text))
+}
+
+fn user(blocks: Vec<Block<'_>>) -> Turn<'_> {
     Turn {
         role: Role::User,
         blocks,

@@ -226,6 +226,7 @@ impl App {
         }
         self.transcript.arrange(width);
         self.screen.scroll.arrange(&self.transcript, height);
+        self.transcript.show(self.screen.scroll.top, height);
     }
 
     /// When something on the screen changes by itself next; `None` while nothing moves.

@@ -10,10 +10,15 @@ use unicode_segmentation::UnicodeSegmentation;
 /// How many cells `text` takes on one line.
 #[must_use]
 pub(crate) fn cells(text: &str) -> usize {
-    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+    if is_plain(text) {
         return text.len();
     }
     text.graphemes(true).map(grapheme_cells).sum()
+}
+
+/// Whether every byte of `text` is a grapheme of one cell.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
 }
 
 /// The longest start of `text` that takes at most `width` cells.
@@ -112,8 +117,14 @@ fn wrap_line(line: &str, width: usize, out: &mut Vec<String>) {
 
 /// The pieces between which a line may break: runs of spaces, words with their punctuation, single wide characters.
 fn chunks(line: &str) -> impl Iterator<Item = &str> {
+    let plain = is_plain(line);
     let mut rest = line;
     std::iter::from_fn(move || {
+        if plain {
+            let (chunk, behind) = rest.split_at(plain_chunk(rest));
+            rest = behind;
+            return (!chunk.is_empty()).then_some(chunk);
+        }
         let mut end = 0;
         let mut last = None;
         for (at, grapheme) in rest.grapheme_indices(true) {
@@ -128,6 +139,14 @@ fn chunks(line: &str) -> impl Iterator<Item = &str> {
         rest = behind;
         (!chunk.is_empty()).then_some(chunk)
     })
+}
+
+/// Where the first piece of a plain text ends: found in a fraction of the time that looking for graphemes takes.
+fn plain_chunk(text: &str) -> usize {
+    let blank = text.starts_with(' ');
+    text.bytes()
+        .position(|byte| (byte == b' ') != blank)
+        .unwrap_or(text.len())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -214,6 +233,21 @@ mod tests {
         assert_eq!(wrap("", 5), [""]);
         assert_eq!(wrap("漢", 1), ["?"]);
         assert_eq!(wrap("a\n\nb", 1), ["a", "", "b"]);
+    }
+
+    #[test]
+    fn plain_text_breaks_where_the_same_text_in_wider_letters_does() {
+        let text = "  the quick  brown fox, over-hyphenated and averyveryverylongword   end ";
+        for width in 1..40 {
+            let plain: Vec<String> = wrap(text, width);
+            // One letter of another alphabet, as wide as the one it stands for, keeps the whole line from being plain.
+            let other: Vec<String> = wrap(&text.replace('e', "é"), width);
+            assert_eq!(
+                plain.join("|").replace('e', "é"),
+                other.join("|"),
+                "{width}"
+            );
+        }
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! What happened, as items that can be drawn: the conversation as the person saw it, whatever the model still sees of it.
 //!
-//! Every item knows the message and block that it came from, so that a view can mark what became of it. Lines are wrapped
-//! once for a width and kept; of tool results only the size is kept. Nothing is drawn here.
+//! Every item knows the message and block that it came from, so that a view can mark what became of it. Lines are kept for
+//! what is in view, of all else only their number; of tool results only the size. Nothing is drawn here.
 
 mod build;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
 
 use crate::context::MessageId;
 use crate::event::StageReport;
@@ -22,6 +26,9 @@ pub(crate) struct Entry {
     pub(crate) at: Option<(MessageId, usize)>,
     /// Its text as it came; cleaned where it is wrapped.
     text: String,
+    /// How many rows it takes; `None` where that has to be found out again.
+    height: Option<usize>,
+    /// Its rows, while it is in view or streams.
     rows: Vec<String>,
 }
 
@@ -96,9 +103,20 @@ pub(crate) struct Transcript {
     entries: Vec<Entry>,
     /// The reply that is being streamed.
     streaming: Option<usize>,
+    /// How much of that reply is wrapped for good.
+    wrapped: Wrapped,
     width: usize,
-    /// For every entry the number of rows up to its end.
+    /// For every entry the number of rows up to its end; it ends before the first that changed.
     ends: Vec<usize>,
+    /// The entries whose rows are kept.
+    shown: Range<usize>,
+}
+
+/// The part of a streamed text whose rows cannot change any more: up to the start of its last line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wrapped {
+    bytes: usize,
+    rows: usize,
 }
 
 impl Transcript {
@@ -116,25 +134,59 @@ impl Transcript {
         self.entries.push(entry);
     }
 
-    /// Wraps what is not wrapped yet for panes of `width` cells.
+    /// Measures what is new or changed for panes of `width` cells.
     pub(crate) fn arrange(&mut self, width: usize) {
         if self.width != width {
             self.width = width;
             for entry in &mut self.entries {
-                entry.rows.clear();
+                entry.changed();
             }
+            self.wrapped = Wrapped::default();
+            self.ends.clear();
         }
-        let first = (self.entries.iter().zip(&self.ends))
-            .position(|(entry, _)| entry.rows.is_empty())
-            .unwrap_or_else(|| self.ends.len().min(self.entries.len()));
+        let first = self.ends.len().min(self.entries.len());
         self.ends.truncate(first);
         let mut end = self.ends.last().copied().unwrap_or(0);
-        for entry in &mut self.entries[first..] {
-            if entry.rows.is_empty() {
-                entry.rows = entry.wrapped(width);
-            }
-            end += entry.rows.len();
+        for (at, entry) in self.entries.iter_mut().enumerate().skip(first) {
+            let height = match entry.height {
+                Some(height) => height,
+                None if self.streaming == Some(at) => entry.wrap_on(width, &mut self.wrapped),
+                None => {
+                    entry.rows = Vec::new();
+                    entry.wrapped(width).len()
+                }
+            };
+            entry.height = Some(height);
+            end += height;
             self.ends.push(end);
+        }
+    }
+
+    /// Keeps the rows of what is seen in `height` rows from number `top` on, and those of nothing else.
+    pub(crate) fn show(&mut self, top: usize, height: usize) {
+        let first = self.anchor_at(top).entry;
+        let behind = self.ends.partition_point(|&end| end < top + height) + 1;
+        let shown = first..behind.min(self.entries.len()).max(first);
+        for at in std::mem::replace(&mut self.shown, shown.clone()) {
+            if !shown.contains(&at)
+                && self.streaming != Some(at)
+                && let Some(entry) = self.entries.get_mut(at)
+            {
+                entry.rows = Vec::new();
+            }
+        }
+        for entry in self.entries.get_mut(shown).unwrap_or_default() {
+            if entry.rows.is_empty() {
+                entry.rows = entry.wrapped(self.width);
+            }
+        }
+    }
+
+    /// The entry at `at`, and all that is known of how it is laid out, is out of date.
+    fn changed(&mut self, at: usize) {
+        self.ends.truncate(at);
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.changed();
         }
     }
 
@@ -149,7 +201,7 @@ impl Transcript {
             return self.height();
         };
         let start = self.start(anchor.entry);
-        start + anchor.row.min(entry.rows.len().saturating_sub(1))
+        start + anchor.row.min(entry.height.unwrap_or(0).saturating_sub(1))
     }
 
     /// The anchor of the row with that number.
@@ -161,7 +213,7 @@ impl Transcript {
         }
     }
 
-    /// The rows from number `top` on, each with its item and its number in it.
+    /// The rows from number `top` on that [`Self::show`] was told of, each with its item and its number in it.
     pub(crate) fn rows_from(
         &self,
         top: usize,
@@ -197,8 +249,37 @@ impl Entry {
             kind,
             at,
             text,
+            height: None,
             rows: Vec::new(),
         }
+    }
+
+    fn changed(&mut self) {
+        self.height = None;
+        self.rows.clear();
+    }
+
+    /// Wraps a streamed text from its last line on: what a piece costs must not grow with the reply before it.
+    fn wrap_on(&mut self, width: usize, done: &mut Wrapped) -> usize {
+        let room = width.saturating_sub(INDENT);
+        let new = self.text.trim_end().get(done.bytes..).unwrap_or_default();
+        let (whole, line) = new.split_at(new.rfind('\n').map_or(0, |at| at + 1));
+        let last = clean(line);
+        // An escape sequence may go on over the end of a line, and blanks at the end go with the line ends before them:
+        // such a text is wrapped as a whole.
+        if new.contains('\x1b') || last.trim_end().is_empty() {
+            *done = Wrapped::default();
+            self.rows = self.wrapped(width);
+            return self.rows.len();
+        }
+        self.rows.truncate(done.rows);
+        if let Some(lines) = clean(whole).strip_suffix('\n') {
+            self.rows.extend(wrap(lines, room));
+            done.bytes += whole.len();
+            done.rows = self.rows.len();
+        }
+        self.rows.extend(wrap(last.trim_end(), room));
+        self.rows.len()
     }
 
     fn wrapped(&self, width: usize) -> Vec<String> {

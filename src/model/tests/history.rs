@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::super::wire::{Form, Marks, body};
+use super::super::wire::{self, Form, Marks};
 use super::super::{Purpose, Request};
 use crate::message::Message;
 
@@ -28,6 +28,11 @@ fn form(marks: Marks) -> Form<'static> {
         max_tokens: 100,
         marks,
     }
+}
+
+/// The body as it is sent, read again.
+fn body(request: &Request, form: Form<'_>) -> Value {
+    serde_json::to_value(wire::body(request, form)).unwrap()
 }
 
 /// The messages as they are sent, without marks.
@@ -186,7 +191,10 @@ fn the_request_is_stable_and_marks_its_end() {
         assistant(json!([call("t")])),
         user(json!([result("t", "1")])),
     ];
-    let first = body(&request(&messages), form(Marks::Set)).to_string();
+    let bytes = |messages: &[Value]| {
+        serde_json::to_string(&wire::body(&request(messages), form(Marks::Set))).unwrap()
+    };
+    let first = bytes(&messages);
     assert_eq!(
         first,
         concat!(
@@ -200,7 +208,7 @@ fn the_request_is_stable_and_marks_its_end() {
     );
     messages.push(assistant(json!("x")));
     messages.push(user(json!("b")));
-    let second = body(&request(&messages), form(Marks::Set)).to_string();
+    let second = bytes(&messages);
     let mark = r#","cache_control":{"type":"ephemeral"}"#;
     let (first, second) = (first.replace(mark, ""), second.replace(mark, ""));
     let common = first.trim_end_matches("]}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Compacted, Entry, Kind, Reply, Tool, ToolState, Transcript};
+use super::{Compacted, Entry, Kind, Reply, Tool, ToolState, Transcript, Wrapped};
 use crate::context::{History, Item, Limits, MessageId, Stage};
 use crate::event::{AgentEvent, Envelope, StageReport, TurnEnd};
 use crate::message::{BlockKind, Content, ContentBlock, Message, ResultContent, Role};
@@ -127,9 +127,10 @@ impl Transcript {
             self.entries.len() - 1
         });
         self.streaming = Some(at);
+        self.ends.truncate(at);
         if let Some(entry) = self.entries.get_mut(at) {
             entry.text.push_str(text);
-            entry.rows.clear();
+            entry.height = None;
         }
     }
 
@@ -137,8 +138,12 @@ impl Transcript {
     fn replace_streamed(&mut self, entries: Vec<Entry>) {
         match self.streaming.take() {
             Some(at) => {
+                if at < self.shown.end {
+                    self.shown.end = self.shown.end + entries.len() - 1;
+                }
                 self.entries.splice(at..=at, entries);
                 self.ends.truncate(at);
+                self.wrapped = Wrapped::default();
             }
             None => self.entries.extend(entries),
         }
@@ -195,7 +200,8 @@ impl Transcript {
             && let Some(entry) = self.entries.get_mut(at)
         {
             entry.kind = Kind::Reply(Reply::Cut);
-            entry.rows.clear();
+            self.wrapped = Wrapped::default();
+            self.changed(at);
         }
         match (end, error) {
             (TurnEnd::Done, None) => {}
@@ -211,23 +217,20 @@ impl Transcript {
 
     /// Changes the newest call of that id; where it stands.
     fn with_tool(&mut self, id: &str, change: impl FnOnce(&mut Tool)) -> Option<usize> {
-        let found = self
-            .entries
-            .iter_mut()
-            .enumerate()
-            .rev()
-            .find_map(|(at, entry)| match &mut entry.kind {
-                Kind::Tool(tool) if tool.id == id => Some((at, tool, &mut entry.rows)),
+        let found = (self.entries.iter_mut().enumerate().rev()).find_map(|(at, entry)| {
+            match &mut entry.kind {
+                Kind::Tool(tool) if tool.id == id => Some((at, tool)),
                 Kind::Tool(_)
                 | Kind::User
                 | Kind::Reply(_)
                 | Kind::Compacted(_)
                 | Kind::Note
                 | Kind::Warning => None,
-            });
-        let (at, tool, rows) = found?;
+            }
+        });
+        let (at, tool) = found?;
         change(tool);
-        rows.clear();
+        self.changed(at);
         Some(at)
     }
 }

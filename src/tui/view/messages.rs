@@ -27,9 +27,7 @@ pub(crate) fn render(pane: &Pane<'_>, area: Rect, buf: &mut Buffer) {
     let bars = if height >= 4 { height - 3 } else { 0 };
     let row = (canvas.width(), bars);
     let window = letters(&mut canvas, row, pane.mirror, pane.look);
-    for row in 0..bars {
-        draw_bars(&mut canvas, (row, bars), &window, pane);
-    }
+    draw_bars(&mut canvas, bars, &window, pane);
     draw_marks(&mut canvas, bars + 1, &window, pane);
     let legend = mark_legend(pane.mirror, &window.shown);
     let room = canvas.width().saturating_sub(text::cells(&legend) + 2);
@@ -105,28 +103,30 @@ pub(super) fn letters(
     window
 }
 
-fn draw_bars(
-    canvas: &mut Canvas<'_>,
-    (row, rows): (usize, usize),
-    window: &Window,
-    pane: &Pane<'_>,
-) {
+fn draw_bars(canvas: &mut Canvas<'_>, rows: usize, window: &Window, pane: &Pane<'_>) {
     let cells = &pane.mirror.context.cells()[window.shown.clone()];
+    let steps = steps(rows * 8);
     for (column, cell) in (window.left..).zip(cells) {
-        let below = (rows - 1 - row) * 8;
-        let eighths = eighths(cell.parts.total(), rows * 8).saturating_sub(below);
-        let glyph = pane.look.column(eighths.min(8));
-        canvas.put((column, row), glyph, pane.look.kind(cell.kind));
+        let reached = eighths(cell.parts.total(), &steps);
+        for row in 0..rows {
+            let below = (rows - 1 - row) * 8;
+            let glyph = pane.look.column(reached.saturating_sub(below).min(8));
+            canvas.put((column, row), glyph, pane.look.kind(cell.kind));
+        }
     }
 }
 
-/// How many of `steps` steps a message of `size` reaches on the logarithmic scale; at least one.
-fn eighths(size: usize, steps: usize) -> usize {
+/// The sizes from which on a bar is a step higher, on a logarithmic scale of `count` steps; the first is everyone's.
+fn steps(count: usize) -> Vec<f64> {
     let (low, high) = SCALE;
-    let reached = (1..steps)
-        .take_while(|step| size as f64 >= low * (high / low).powf(*step as f64 / steps as f64))
-        .count();
-    reached + 1
+    (1..count)
+        .map(|step| low * (high / low).powf(step as f64 / count as f64))
+        .collect()
+}
+
+/// How many steps a message of `size` reaches; at least one.
+fn eighths(size: usize, steps: &[f64]) -> usize {
+    steps.partition_point(|&step| size as f64 >= step) + 1
 }
 
 fn draw_marks(canvas: &mut Canvas<'_>, y: usize, window: &Window, pane: &Pane<'_>) {
