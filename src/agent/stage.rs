@@ -133,8 +133,11 @@ impl Agent {
         let rewrite = rebuild(&self.history, &plan, &summary);
         let after = rewrite.history.size();
         if plan.trigger == Trigger::Pipeline && after >= size {
-            let error =
-                format!("the summary is no shorter than what it would replace ({size} → {after})");
+            let error = format!(
+                "the summary is no shorter than what it would replace ({} → {})",
+                thousands(size),
+                thousands(after)
+            );
             return self.summary_failed(plan.stage, api_calls, error).await;
         }
         let made = Made {
@@ -301,6 +304,7 @@ impl Agent {
             transcript: made.transcript,
             guards: rewrite.guards,
             unread_lost: made.unread_lost,
+            cache_from: self.history.first_unlike(&after, self.sent),
             before: self.history.clone(),
             after: after.clone(),
         };
@@ -310,6 +314,10 @@ impl Agent {
             let error = format!("the session log cannot be written: {error}; nothing was replaced");
             self.failed(made.stage, made.api_calls, error).await;
             return false;
+        }
+        if let Some(first) = report.cache_from {
+            let at = after.items.iter().position(|item| item.id == first);
+            self.sent = at.unwrap_or(0);
         }
         self.history = after;
         self.emit(AgentEvent::StageFinished(Box::new(report))).await;

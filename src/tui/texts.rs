@@ -208,16 +208,22 @@ pub(crate) fn retry(attempt: u32, wait_ms: u64, reason: &str) -> String {
 /// The row of other numbers.
 #[must_use]
 pub(crate) fn limits_changed(before: &Limits, after: &Limits, reason: &str) -> String {
-    let line = if before.context_limit == after.context_limit {
-        String::new()
+    format!("{}   {reason}", settings_changed(before, after))
+}
+
+/// Each setting that differs: `guards on → off, keep_recent 3 → 5`.
+#[must_use]
+pub(crate) fn settings_changed(before: &Limits, after: &Limits) -> String {
+    let changed: Vec<String> = (before.settings().into_iter())
+        .zip(after.settings())
+        .filter(|(was, is)| was != is)
+        .map(|((name, was), (_, is))| format!("{name} {was} → {is}"))
+        .collect();
+    if changed.is_empty() {
+        "nothing".to_owned()
     } else {
-        format!(
-            "the line {} → {}   ",
-            thousands(before.context_limit),
-            thousands(after.context_limit)
-        )
-    };
-    format!("{line}{reason}")
+        changed.join(", ")
+    }
 }
 
 /// The first row.

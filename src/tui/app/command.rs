@@ -13,6 +13,8 @@ pub(crate) enum Typed {
     /// Newest results that stage 3 keeps.
     Keep(usize),
     Learn(Option<Switch>),
+    /// Show the text of what the model thought, or hide it.
+    Thinking,
 }
 
 /// On or off.
@@ -25,7 +27,7 @@ pub enum Switch {
 }
 
 /// Names, arguments and meanings, for the help.
-pub(crate) const TABLE: [(&str, &str, &str); 7] = [
+pub(crate) const TABLE: [(&str, &str, &str); 8] = [
     ("/help", "", "keys and commands"),
     (
         "/demo",
@@ -43,6 +45,11 @@ pub(crate) const TABLE: [(&str, &str, &str); 7] = [
         "how many of the newest results micro_compact keeps",
     ),
     ("/learn", "on|off", "explain more, hold lamps longer"),
+    (
+        "/thinking",
+        "",
+        "show what the model thought, or fold it again",
+    ),
     (
         "/compact",
         "",
@@ -76,6 +83,7 @@ pub(crate) fn parse(draft: &str, demos: &[String]) -> Result<Typed, String> {
         )),
         ("/limit", [n]) => number(n, "/limit 30000").map(Typed::Limit),
         ("/keep", [n]) => number(n, "/keep 3").map(Typed::Keep),
+        ("/thinking", []) => Ok(Typed::Thinking),
         ("/learn", []) => Ok(Typed::Learn(None)),
         ("/learn", ["on"]) => Ok(Typed::Learn(Some(Switch::On))),
         ("/learn", ["off"]) => Ok(Typed::Learn(Some(Switch::Off))),
@@ -153,6 +161,7 @@ mod tests {
                 "/limit 0",
                 Err("A whole number of at least 1 is needed, as in /limit 30000."),
             ),
+            ("/thinking", Ok(Typed::Thinking)),
             ("/learn off", Ok(Typed::Learn(Some(Switch::Off)))),
         ];
         for (draft, expected) in cases {

@@ -89,7 +89,9 @@ impl Mirror {
                 size,
                 messages: _,
             } => self.call_started(*call, *size),
-            AgentEvent::TextDelta { text: _ } => self.streaming(),
+            AgentEvent::TextDelta { text: _ } | AgentEvent::ThinkingDelta { text: _ } => {
+                self.streaming();
+            }
             AgentEvent::Retrying {
                 attempt,
                 wait_ms,
@@ -293,6 +295,7 @@ impl Mirror {
             | AgentEvent::StageSkipped(_)
             | AgentEvent::StageStarted { .. }
             | AgentEvent::TextDelta { .. }
+            | AgentEvent::ThinkingDelta { .. }
             | AgentEvent::ModelCallFinished { .. }
             | AgentEvent::PermissionAsked { .. }
             | AgentEvent::PermissionAnswered { .. }
