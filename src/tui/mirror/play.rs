@@ -271,7 +271,10 @@ impl Play {
             call: self.call,
             stage,
             error: error.to_owned(),
-            api_calls: 0,
+            api_calls: u32::from(matches!(
+                stage,
+                Stage::CompactHistory | Stage::ReactiveCompact
+            )),
         });
     }
 

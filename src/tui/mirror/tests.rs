@@ -33,6 +33,7 @@ fn the_session_comes_with_its_facts() {
         play.mirror.session,
         Some(Session {
             id: "s1".to_owned(),
+            log: Some("/home/u/.local/share/plimsoll/sessions/s1.jsonl".to_owned()),
             name: "parser-demo".to_owned(),
             workspace: "/home/u/parser-demo".to_owned(),
             model: "sonnet".to_owned(),
@@ -300,7 +301,7 @@ fn limits_todos_and_guards_are_taken_over() {
     assert_eq!(play.mirror.limit(), 30_000);
     assert_eq!(
         rows(&play.mirror)[0],
-        "limits: the line 50,000 → 30,000   the server's window"
+        "limits: context_limit 50,000 → 30,000   the server's window"
     );
     let todos = vec![Todo {
         content: "a".to_owned(),
@@ -327,6 +328,6 @@ fn the_log_is_bounded_and_counts_what_it_dropped() {
         });
     }
     let log = &play.mirror.log;
-    assert_eq!((log.len(), log.dropped()), (2_000, 1_001));
+    assert_eq!((log.len(), log.dropped()), (2_000, 1_002));
     assert_eq!(log.newest_first().next().unwrap().text.chars().count(), 401);
 }
