@@ -7,3 +7,4 @@ mod input;
 mod lamps;
 mod scroll;
 mod sizes;
+mod waits;

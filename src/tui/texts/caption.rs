@@ -202,6 +202,7 @@ fn snip(fired: &Fired, limits: &Limits) -> Vec<String> {
 
 /// Where the text is that a snip or a micro took out of the context.
 fn place(stage: Stage, fired: &Fired, logged: bool) -> Option<String> {
+    let unkept = "No log keeps what went out: this session is in memory only.";
     match stage {
         Stage::SnipCompact if logged => Some("What went out stays in the session log.".to_owned()),
         Stage::MicroCompact => match fired.files.as_slice() {
@@ -211,10 +212,10 @@ fn place(stage: Stage, fired: &Fired, logged: bool) -> Option<String> {
                 thousands(more.len())
             )),
             [] if logged => Some("The full text stays in the session log.".to_owned()),
-            [] => None,
+            [] => Some(unkept.to_owned()),
         },
-        Stage::SnipCompact
-        | Stage::ToolResultBudget
+        Stage::SnipCompact => Some(unkept.to_owned()),
+        Stage::ToolResultBudget
         | Stage::FitResults
         | Stage::CompactHistory
         | Stage::ReactiveCompact => None,

@@ -259,7 +259,7 @@ mod tests {
             legend((58, 8)),
             "│█C calls 13       █R res 121,123    ▒P preview 0        │"
         );
-        assert_eq!(legend((40, 8)), "│█C 13       █R 121,123  ▒P 0        │");
+        assert_eq!(legend((40, 8)), "│█C 13       █R 121,123  ▒P 0          │");
     }
 
     #[test]

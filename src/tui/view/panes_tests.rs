@@ -319,7 +319,7 @@ fn an_idle_stage_keeps_a_reminder_of_its_last_firing() {
     let said = |width| lines(draw, &play.mirror, (width, 9), Focus::Elsewhere)[2].clone();
     let idle = "3 micro    ○       —  no: older results are all ≤ 120 chars";
     assert_eq!(said(90), format!("{idle} · last fired #5 −450"));
-    assert_eq!(said(82), format!("{idle} · last #5 −450"));
+    assert_eq!(said(80), format!("{idle} · last #5 −450"));
     assert_eq!(said(62), idle);
 }
 
