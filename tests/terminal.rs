@@ -116,9 +116,10 @@ fn ready(mut terminal: Terminal) -> Terminal {
 
 /// A reply of many lines that is sent in single bytes and then never ends.
 fn endless() -> Reply {
-    let text: String = (0..2_000)
-        .map(|n| format!("line {n} of a long answer\n"))
+    let lines: Vec<String> = (0..2_000)
+        .map(|n| format!("line {n} of a long answer"))
         .collect();
+    let text = lines.join("\n");
     Reply::text(&text).byte_by_byte().stall_after(600_000)
 }
 

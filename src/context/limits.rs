@@ -1,9 +1,6 @@
 //! The pipeline's numbers and the three sets of defaults for them.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use crate::text::thousands;
 
 /// A set of defaults for all [`Limits`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -183,30 +180,9 @@ impl Limits {
     #[must_use]
     pub fn names() -> Vec<String> {
         match serde_json::to_value(Self::default()) {
-            Ok(Value::Object(map)) => map.keys().cloned().collect(),
+            Ok(serde_json::Value::Object(map)) => map.keys().cloned().collect(),
             _ => Vec::new(),
         }
-    }
-
-    /// The names of all numbers with what they are set to, as a person reads them: `on`, `50,000`, `after_loss`.
-    #[must_use]
-    pub fn settings(&self) -> Vec<(String, String)> {
-        let Ok(Value::Object(all)) = serde_json::to_value(self) else {
-            return Vec::new();
-        };
-        let said = |value: Value| match value {
-            Value::Bool(true) => "on".to_owned(),
-            Value::Bool(false) => "off".to_owned(),
-            Value::String(text) => text,
-            Value::Number(n) => match n.as_u64().and_then(|n| usize::try_from(n).ok()) {
-                Some(n) => thousands(n),
-                None => n.to_string(),
-            },
-            other => other.to_string(),
-        };
-        all.into_iter()
-            .map(|(name, value)| (name, said(value)))
-            .collect()
     }
 
     fn check(&self, name: &str) -> Result<(), UnknownSetting> {

@@ -190,12 +190,11 @@ impl<C: Console> Run<'_, C> {
         match input {
             Input::Event(Event::Key(key)) => self.update(Msg::Key(key)),
             Input::Event(Event::Paste(text)) => self.update(Msg::Paste(text)),
-            // Whole, also where the size is what it was: on the way there and back the terminal cut what it showed.
-            Input::Event(Event::Resize(..)) => self.effect(Effect::Redraw),
             Input::Event(Event::Mouse(_) | Event::FocusGained | Event::FocusLost) => Ok(None),
             Input::Signal(number) => Ok(Some(End::Signal(number))),
             Input::Stop => self.effect(Effect::Suspend),
-            Input::Resumed => self.effect(Effect::Redraw),
+            // Whole, also where the size is what it was: on the way there and back the terminal cut what it showed.
+            Input::Event(Event::Resize(..)) | Input::Resumed => self.effect(Effect::Redraw),
             Input::End => Ok(Some(End::Quit)),
         }
     }

@@ -76,6 +76,47 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     out
 }
 
+/// Like [`wrap`]; the further lines of a list's item stand below its words, not below its sign.
+#[must_use]
+pub(crate) fn wrap_items(text: &str, width: usize) -> Vec<String> {
+    let mut out = Vec::new();
+    for line in text.split('\n') {
+        let (sign, words) = line.split_at(item_sign(line));
+        let indent = cells(sign);
+        // Where the sign takes half of the room, the words need it more.
+        if indent == 0 || indent * 2 >= width || cells(line) <= width {
+            wrap_line(line, width.max(1), &mut out);
+            continue;
+        }
+        let from = out.len();
+        wrap_line(words, width - indent, &mut out);
+        for (at, row) in out.iter_mut().enumerate().skip(from) {
+            let front = if at == from {
+                sign
+            } else {
+                &" ".repeat(indent)
+            };
+            row.insert_str(0, front);
+        }
+    }
+    out
+}
+
+/// Where the words of a list's item begin (`- `, `* `, `12. `), in bytes; 0 for any other line.
+fn item_sign(line: &str) -> usize {
+    let words = line.trim_start_matches(' ');
+    let behind = words.strip_prefix(['-', '*']).or_else(|| {
+        let behind = words.trim_start_matches(|c: char| c.is_ascii_digit());
+        (behind.len() < words.len())
+            .then(|| behind.strip_prefix('.'))
+            .flatten()
+    });
+    match behind.and_then(|behind| behind.strip_prefix(' ')) {
+        Some(rest) => line.len() - rest.len(),
+        None => 0,
+    }
+}
+
 fn wrap_line(line: &str, width: usize, out: &mut Vec<String>) {
     if cells(line) <= width {
         out.push(line.to_owned());
@@ -248,6 +289,23 @@ mod tests {
                 "{width}"
             );
         }
+    }
+
+    #[test]
+    fn the_words_of_an_item_stand_below_each_other() {
+        assert_eq!(
+            wrap_items("- one two three\n  12. four five six\nno item at all", 14),
+            [
+                "- one two",
+                "  three",
+                "  12. four",
+                "      five six",
+                "no item at all"
+            ]
+        );
+        assert_eq!(wrap_items("- ab", 4), ["- ab"]);
+        assert_eq!(wrap_items("-ab cd", 4), ["-ab", "cd"]);
+        assert_eq!(wrap_items("- abcde", 3), ["- a", "bcd", "e"]);
     }
 
     #[test]

@@ -9,6 +9,8 @@ mod tests;
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 use crate::context::{Limits, Stage};
 use crate::event::TurnEnd;
 use crate::message::Usage;
@@ -273,24 +275,43 @@ pub(crate) fn retry(attempt: u32, wait_ms: u64, reason: &str) -> String {
     format!("{attempt} in {}: {reason}", duration(wait_ms))
 }
 
-/// The row of other numbers.
+/// Which numbers changed, and from what to what: `the line 50,000 → 30,000, guards off → on`.
 #[must_use]
-pub(crate) fn limits_changed(before: &Limits, after: &Limits, reason: &str) -> String {
-    format!("{}   {reason}", settings_changed(before, after))
+pub(crate) fn limits_changed(before: &Limits, after: &Limits) -> String {
+    let value = |limits: &Limits| serde_json::to_value(limits).unwrap_or_default();
+    let (before, after) = (value(before), value(after));
+    let changes: Vec<String> = (after.as_object().into_iter().flatten())
+        .filter(|(name, now)| before[name.as_str()] != **now)
+        .map(|(name, now)| {
+            let label = match name.as_str() {
+                "context_limit" => "the line",
+                "keep_recent" => "newest results kept",
+                other => other,
+            };
+            format!(
+                "{label} {} → {}",
+                setting(&before[name.as_str()]),
+                setting(now)
+            )
+        })
+        .collect();
+    if changes.is_empty() {
+        "no number changed".to_owned()
+    } else {
+        changes.join(", ")
+    }
 }
 
-/// Each setting that differs: `guards on → off, keep_recent 3 → 5`.
-#[must_use]
-pub(crate) fn settings_changed(before: &Limits, after: &Limits) -> String {
-    let changed: Vec<String> = (before.settings().into_iter())
-        .zip(after.settings())
-        .filter(|(was, is)| was != is)
-        .map(|((name, was), (_, is))| format!("{name} {was} → {is}"))
-        .collect();
-    if changed.is_empty() {
-        "nothing".to_owned()
-    } else {
-        changed.join(", ")
+/// The value of a setting as a person writes it.
+fn setting(value: &Value) -> String {
+    match value {
+        Value::Bool(true) => "on".to_owned(),
+        Value::Bool(false) => "off".to_owned(),
+        Value::String(word) => word.clone(),
+        other => match other.as_u64().map(usize::try_from) {
+            Some(Ok(n)) => thousands(n),
+            Some(Err(_)) | None => other.to_string(),
+        },
     }
 }
 

@@ -13,7 +13,7 @@ use crate::context::{Limits, MessageId};
 use crate::event::StageReport;
 use crate::text::{clean, clean_line, thousands};
 
-use super::text::{cells, wrap};
+use super::text::{cells, wrap, wrap_items};
 
 /// Cells in front of an item's text: mark, space, and a label of four with its spaces.
 pub(crate) const INDENT: usize = 9;
@@ -131,8 +131,8 @@ pub(crate) struct Transcript {
     /// The reply that was cut, while it is not known why.
     cut: Cut,
     fold: Fold,
-    /// The numbers in force.
-    limits: Limits,
+    /// The pipeline's numbers in force.
+    limits: Option<Limits>,
     /// How much of that reply is wrapped for good.
     wrapped: Wrapped,
     width: usize,
@@ -334,11 +334,11 @@ impl Entry {
         }
         self.rows.truncate(done.rows);
         if let Some(lines) = clean(whole).strip_suffix('\n') {
-            self.rows.extend(wrap(lines, room));
+            self.rows.extend(wrap_items(lines, room));
             done.bytes += whole.len();
             done.rows = self.rows.len();
         }
-        self.rows.extend(wrap(last.trim_end(), room));
+        self.rows.extend(wrap_items(last.trim_end(), room));
         self.rows.len()
     }
 
@@ -346,10 +346,10 @@ impl Entry {
         let room = width.saturating_sub(INDENT);
         let mut rows = match &self.kind {
             Kind::User | Kind::Reply(Reply::Streaming | Reply::Whole) => {
-                wrap(clean(&self.text).trim_end(), room)
+                wrap_items(clean(&self.text).trim_end(), room)
             }
             Kind::Reply(Reply::Cut(why)) => {
-                let mut rows = wrap(clean(&self.text).trim_end(), room);
+                let mut rows = wrap_items(clean(&self.text).trim_end(), room);
                 rows.extend(wrap(cut_line(why).trim_end(), room).into_iter().take(2));
                 rows
             }

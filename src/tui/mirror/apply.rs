@@ -136,7 +136,8 @@ impl Mirror {
             AgentEvent::Notice { text } => self.row("notice", None, clean_line(text)),
             AgentEvent::LimitsChanged { limits, reason } => {
                 let before = self.limits();
-                let text = texts::limits_changed(&before, limits, &clean_line(reason));
+                let changes = texts::limits_changed(&before, limits);
+                let text = format!("{changes}   {}", clean_line(reason));
                 self.row("limits", None, text);
                 if let Some(session) = &mut self.session {
                     session.limits = limits.clone();

@@ -301,7 +301,7 @@ fn limits_todos_and_guards_are_taken_over() {
     assert_eq!(play.mirror.limit(), 30_000);
     assert_eq!(
         rows(&play.mirror)[0],
-        "limits: context_limit 50,000 → 30,000   the server's window"
+        "limits: the line 50,000 → 30,000   the server's window"
     );
     let todos = vec![Todo {
         content: "a".to_owned(),

@@ -306,16 +306,6 @@ fn over_the_line_the_next_thing_is_told_first() {
 }
 
 #[test]
-fn changed_settings_are_named() {
-    let guarded = Limits::default();
-    let plain = Limits::of(Profile::Plain);
-    assert_eq!(
-        limits_changed(&guarded, &plain, "the demo"),
-        "guards on → off, keep_unread after_loss → off   the demo"
-    );
-}
-
-#[test]
 fn tokens_are_told_with_what_came_from_the_cache_and_never_guessed() {
     let some = Usage {
         input_tokens: Some(3_000),
@@ -457,4 +447,20 @@ fn every_no_with_two_figures_holds() {
         }
     }
     assert!(seen > 1_000, "{seen}");
+}
+
+#[test]
+fn other_numbers_are_told_by_what_they_were_and_are() {
+    let before = Limits::default();
+    let after = Limits {
+        context_limit: 30_000,
+        guards: false,
+        micro_target: 0.25,
+        ..before.clone()
+    };
+    assert_eq!(
+        limits_changed(&before, &after),
+        "guards on → off, the line 50,000 → 30,000, micro_target 0.5 → 0.25"
+    );
+    assert_eq!(limits_changed(&before, &before), "no number changed");
 }

@@ -8,7 +8,7 @@ use crate::event::{AgentEvent, Envelope, StageReport, TurnEnd};
 use crate::message::{BlockKind, Content, ContentBlock, Message, ResultContent, Role, StopReason};
 use crate::text::head;
 use crate::tui::mirror::tool_line;
-use crate::tui::texts;
+use crate::tui::texts::limits_changed;
 
 /// Characters of a failed tool's output that are kept to be shown.
 const WHY: usize = 200;
@@ -24,7 +24,7 @@ impl Transcript {
         }
         match &envelope.event {
             AgentEvent::SessionStarted(started) => {
-                self.limits = started.limits.clone();
+                self.limits = Some(started.limits.clone());
                 self.resume(&started.context);
             }
             AgentEvent::MessageAppended { id, message, .. } => self.message(*id, message),
@@ -261,9 +261,9 @@ impl Transcript {
     }
 
     fn limits(&mut self, limits: &Limits, reason: &str) {
-        let changed = texts::settings_changed(&self.limits, limits);
-        self.note(format!("Limits changed: {changed} ({reason})."));
-        self.limits = limits.clone();
+        let before = self.limits.replace(limits.clone()).unwrap_or_default();
+        let changes = limits_changed(&before, limits);
+        self.note(format!("Changed: {changes} ({reason})."));
     }
 
     fn turn_finished(&mut self, end: TurnEnd, error: Option<&str>) {

@@ -324,6 +324,6 @@ fn a_change_of_limits_names_each_setting() {
     }
     assert_eq!(
         all(&mut transcript).join(" "),
-        "Limits changed: guards on → off, context_limit 50,000 → 30,000 (the demo). Limits changed: nothing (again)."
+        "Changed: guards on → off, the line 50,000 → 30,000 (the demo). Changed: no number changed (again)."
     );
 }

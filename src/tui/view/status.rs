@@ -83,10 +83,10 @@ pub(super) fn footer(app: &App, area: Rect, buf: &mut Buffer) {
         (hint.text.clone(), look.strong())
     } else if let Some(commands) = commands(app) {
         (commands, Style::new())
-    } else if let Some(work) = work(app) {
+    } else if let Some(work) = work(app, room) {
         (work, Style::new())
     } else {
-        (keys(app).to_owned(), Style::new())
+        (fitting(keys(app), room), Style::new())
     };
     let text = look.words(&text);
     canvas.put((1, 0), &cut(&text, room, look.dots()), style);
@@ -103,12 +103,13 @@ fn commands(app: &App) -> Option<String> {
 }
 
 /// `› working 12 s   bash cargo test   1 queued   Esc Esc stop`.
-fn work(app: &App) -> Option<String> {
+/// What does not fit goes from what it does, never from the keys behind it.
+fn work(app: &App, room: usize) -> Option<String> {
     if app.turn.starting() {
         return Some("› starting".to_owned());
     }
     let seconds = app.turn.working(app.now)?.as_secs();
-    let mut parts = vec![format!("› working {seconds} s")];
+    let front = format!("› working {seconds} s");
     let doing = match &app.mirror.work {
         Work::Idle | Work::Busy => None,
         Work::Call { call } => Some(format!("call {call}")),
@@ -124,12 +125,29 @@ fn work(app: &App) -> Option<String> {
         Work::Tool { line, .. } => Some(line.clone()),
         Work::Asking { line, .. } => Some(format!("asks: {line}")),
     };
-    parts.extend(doing);
+    let mut behind = String::new();
     if app.turn.queued() > 0 {
-        parts.push(count(app.turn.queued(), "queued", "queued"));
+        behind = format!("   {}", count(app.turn.queued(), "queued", "queued"));
     }
-    parts.push("Esc Esc stop".to_owned());
-    Some(parts.join("   "))
+    behind.push_str(match app.asks.front().map(|ask| &ask.because) {
+        None => "   Esc Esc stop",
+        Some(None) => "   Esc no   Ctrl+C stop",
+        Some(Some(_)) => "   Esc back   Ctrl+C stop",
+    });
+    let doing = doing.map_or_else(String::new, |doing| {
+        let room = room.saturating_sub(cells(&front) + 3 + cells(&behind));
+        format!("   {}", cut(&app.look.words(&doing), room, app.look.dots()))
+    });
+    Some(front + &doing + &behind)
+}
+
+/// `keys` without those in front of the last that do not fit.
+fn fitting(keys: &str, room: usize) -> String {
+    let mut parts: Vec<&str> = keys.split("   ").collect();
+    while parts.len() > 1 && cells(&parts.join("   ")) > room {
+        parts.remove(parts.len() - 2);
+    }
+    parts.join("   ")
 }
 
 /// The keys that act where the focus is.
