@@ -132,6 +132,11 @@ pub enum AgentEvent {
         /// The piece.
         text: String,
     },
+    /// A piece of the model's reasoning, where it shows any.
+    ThinkingDelta {
+        /// The piece.
+        text: String,
+    },
     /// The call is made again; deltas since it started are void.
     Retrying {
         /// 1 for the first retry.
@@ -305,6 +310,9 @@ pub struct StageReport {
     pub guards: Guards,
     /// Unread results that went into a summary.
     pub unread_lost: usize,
+    /// The first message that no longer fits what was sent before: a server's prompt cache ends in front of it. Null where
+    /// nothing changed of what was sent and still fitted.
+    pub cache_from: Option<MessageId>,
     /// The context before.
     #[serde(skip)]
     pub before: History,

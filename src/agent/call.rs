@@ -95,6 +95,7 @@ impl Agent {
     /// Sends the history and takes in what comes, until the stream ends or is stopped.
     async fn stream(&mut self, cancel: &CancellationToken) -> (Arrived, StreamEnd) {
         self.calls += 1;
+        self.sent = self.history.len();
         let size = self.history.size();
         self.emit(AgentEvent::ModelCallStarted {
             call: self.calls,
@@ -120,7 +121,9 @@ impl Agent {
                     arrived.text.push_str(&text);
                     self.emit(AgentEvent::TextDelta { text }).await;
                 }
-                Some(Delta::Thinking(_)) => {}
+                Some(Delta::Thinking(text)) => {
+                    self.emit(AgentEvent::ThinkingDelta { text }).await;
+                }
                 Some(Delta::Block(block)) => arrived.push(block, None),
                 Some(Delta::BrokenCall { block, raw }) => arrived.push(block, Some(raw)),
                 Some(Delta::Retrying {
@@ -154,10 +157,20 @@ impl Agent {
             StreamEnd::Finished(stop_reason, usage) => (Some(stop_reason.clone()), *usage),
             StreamEnd::Failed(_) | StreamEnd::Interrupted => (None, Usage::default()),
         };
-        self.measured.add(size + self.overhead(), &usage);
         self.emit(AgentEvent::ModelCallFinished { stop_reason, usage })
             .await;
+        self.measure(size + self.overhead(), &usage).await;
         (arrived, end)
+    }
+
+    /// Takes in what a server counted for `sent` characters; far too little is said once, and is no measure.
+    async fn measure(&mut self, sent: usize, usage: &Usage) {
+        let Some(text) = self.measured.cut_silently(sent, usage) else {
+            return self.measured.add(sent, usage);
+        };
+        if !std::mem::replace(&mut self.told_cut, true) {
+            self.notice(text).await;
+        }
     }
 
     /// Characters sent with every request beside the messages.

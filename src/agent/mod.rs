@@ -103,8 +103,12 @@ struct Agent {
     transcripts: usize,
     /// The newest numbers that were left while something ran, and are taken.
     limits_seen: u64,
+    /// How many of the first messages stand as they were in the last request.
+    sent: usize,
     /// Characters sent and tokens reported for them, where the server reports any.
     measured: turn::Measured,
+    /// Whether it was said that the server counts too few tokens for what is sent.
+    told_cut: bool,
     /// Tokens used since the turn began.
     spent: Mutex<Usage>,
     /// Set once the session log could not be written; nothing is replaced until it can.
@@ -169,7 +173,9 @@ impl Agent {
             max_calls: None,
             transcripts: 0,
             limits_seen: 0,
+            sent: 0,
             measured: turn::Measured::default(),
+            told_cut: false,
             spent: Mutex::default(),
             log_error: None,
         }

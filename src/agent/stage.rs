@@ -304,6 +304,7 @@ impl Agent {
             transcript: made.transcript,
             guards: rewrite.guards,
             unread_lost: made.unread_lost,
+            cache_from: self.history.first_unlike(&after, self.sent),
             before: self.history.clone(),
             after: after.clone(),
         };
@@ -313,6 +314,10 @@ impl Agent {
             let error = format!("the session log cannot be written: {error}; nothing was replaced");
             self.failed(made.stage, made.api_calls, error).await;
             return false;
+        }
+        if let Some(first) = report.cache_from {
+            let at = after.items.iter().position(|item| item.id == first);
+            self.sent = at.unwrap_or(0);
         }
         self.history = after;
         self.emit(AgentEvent::StageFinished(Box::new(report))).await;

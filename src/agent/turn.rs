@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::context::MessageId;
 use crate::event::{AgentEvent, TurnEnd};
 use crate::message::{ContentBlock, Message, StopReason, Usage};
+use crate::text::thousands;
 use crate::tools::Tools;
 
 use super::Agent;
@@ -34,15 +35,46 @@ pub(super) struct Measured {
     tokens: u64,
 }
 
+/// Fewer characters say too little about how a server counts.
+const ENOUGH_CHARS: usize = 8_000;
+/// So many characters no tokenizer takes for a token, where nothing is measured.
+const MOST_PER_TOKEN: f64 = 12.0;
+/// So many times the characters per token measured before is no chance.
+const MOST_GROWTH: f64 = 2.5;
+
+/// All tokens of a request, from the cache or not; 0 where the server reports none.
+fn input_tokens(usage: &Usage) -> u64 {
+    let parts = [
+        usage.input_tokens,
+        usage.cache_creation_input_tokens,
+        usage.cache_read_input_tokens,
+    ];
+    parts.into_iter().flatten().fold(0, u64::saturating_add)
+}
+
 impl Measured {
+    /// What to say where a server counted far fewer tokens than `chars` characters have: it may have cut the prompt.
+    pub(super) fn cut_silently(self, chars: usize, usage: &Usage) -> Option<String> {
+        let tokens = input_tokens(usage);
+        if tokens == 0 || chars < ENOUGH_CHARS {
+            return None;
+        }
+        let most = self
+            .chars_per_token()
+            .map_or(MOST_PER_TOKEN, |known| known * MOST_GROWTH);
+        (chars as f64 / tokens as f64 > most).then(|| {
+            format!(
+                "{} characters were sent, the server counted {} tokens: it may have cut the prompt without saying so. \
+                 Set context_limit lower, or the server's window higher.",
+                thousands(chars),
+                thousands(usize::try_from(tokens).unwrap_or(usize::MAX))
+            )
+        })
+    }
+
     /// Adds a call whose server reported its input.
     pub(super) fn add(&mut self, chars: usize, usage: &Usage) {
-        let parts = [
-            usage.input_tokens,
-            usage.cache_creation_input_tokens,
-            usage.cache_read_input_tokens,
-        ];
-        let tokens: u64 = parts.into_iter().flatten().sum();
+        let tokens = input_tokens(usage);
         if tokens > 0 {
             self.chars += chars;
             self.tokens += tokens;

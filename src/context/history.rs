@@ -89,6 +89,19 @@ impl History {
         id
     }
 
+    /// The message of `after` in the place of the first of the `sent` first messages here that did not stay where it was,
+    /// by identity: up to there a server's prompt cache still fits. `None` where all of them stayed.
+    #[must_use]
+    pub fn first_unlike(&self, after: &Self, sent: usize) -> Option<MessageId> {
+        let same = self
+            .messages()
+            .zip(after.messages())
+            .take_while(|(was, is)| Arc::ptr_eq(was, is))
+            .count();
+        let item = after.items.get(same)?;
+        (same < sent).then_some(item.id)
+    }
+
     /// A number that no message has yet.
     pub fn fresh_id(&mut self) -> MessageId {
         let id = MessageId(self.next_id.max(1));

@@ -196,6 +196,7 @@ fn progress(event: &AgentEvent) -> Option<String> {
         | AgentEvent::StageStarted { .. }
         | AgentEvent::ModelCallStarted { .. }
         | AgentEvent::TextDelta { .. }
+        | AgentEvent::ThinkingDelta { .. }
         | AgentEvent::ModelCallFinished { .. }
         | AgentEvent::PermissionAnswered { .. }
         | AgentEvent::TodosChanged { .. } => None,

@@ -45,6 +45,7 @@ fn report(before: &History, after: &History) -> StageReport {
         transcript: None,
         guards: Guards::default(),
         unread_lost: 0,
+        cache_from: None,
         before: before.clone(),
         after: after.clone(),
     }

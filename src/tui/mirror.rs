@@ -16,13 +16,13 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use crate::context::{Limits, MessageId, Profile, Stage};
+use crate::context::{Limits, MessageId, Pause, Profile, Stage};
 use crate::event::{SessionStarted, Todo};
 use crate::message::Usage;
 
 pub(crate) use context::{Context, Mark, Sight};
 pub(crate) use label::tool_line;
-pub(crate) use log::{Log, Row, Source};
+pub(crate) use log::{Idle, Log, Row, Source};
 pub(crate) use run::{Changed, Check, Fired, ROWS, Run, short};
 
 use super::theme::Level;
@@ -48,10 +48,25 @@ pub(crate) struct Mirror {
     pub(crate) growth: Growth,
     /// Tokens of all model calls that ended.
     pub(crate) usage: Usage,
+    /// Characters that were sent and the tokens that servers counted for them, over the calls that tell both.
+    pub(crate) measured: (usize, u64),
+    /// What makes stage 4 stop trying.
+    pub(crate) pause: Pause,
     /// The todo list.
     pub(crate) todos: Vec<Todo>,
+    /// When each stage fired last, in the order of [`ROWS`].
+    last: [Option<Last>; 6],
     labels: Labels,
     tools: Tools,
+}
+
+/// When a stage fired last, and what it did to the load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Last {
+    /// The call that it preceded.
+    pub(crate) call: u64,
+    /// By how much the load changed.
+    pub(crate) change: i64,
 }
 
 /// What a session is, for the header and the figures.
@@ -59,12 +74,12 @@ pub(crate) struct Mirror {
 pub(crate) struct Session {
     /// The session's id.
     pub(crate) id: String,
+    /// Where its log is, on one line; `None` where it is in memory only.
+    pub(crate) log: Option<String>,
     /// The last part of the workspace's path: the name in the header.
     pub(crate) name: String,
     /// The folder that the agent works in.
     pub(crate) workspace: String,
-    /// The session's log; `None` where it is in memory only.
-    pub(crate) log: Option<String>,
     /// The model's name.
     pub(crate) model: String,
     /// Whether the model is the scripted one.
@@ -206,6 +221,12 @@ impl Mirror {
     #[must_use]
     pub(crate) fn level(&self) -> Level {
         Level::of(self.load(), self.limit())
+    }
+
+    /// When `stage` fired last.
+    #[must_use]
+    pub(crate) fn last(&self, stage: Stage) -> Option<Last> {
+        self.last[run::row(stage)]
     }
 
     /// What the model still sees of a block of a message (block 0 of a message of one string).

@@ -9,3 +9,4 @@ mod lamps;
 mod scroll;
 mod shown;
 mod sizes;
+mod waits;

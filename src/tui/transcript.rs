@@ -11,7 +11,7 @@ mod tests;
 use std::ops::Range;
 
 use crate::context::{Limits, MessageId};
-use crate::text::{clean, clean_line};
+use crate::text::{clean, clean_line, thousands};
 
 pub(crate) use compacted::Compacted;
 
@@ -41,6 +41,8 @@ pub(crate) enum Kind {
     User,
     /// The model wrote.
     Reply(Reply),
+    /// The model thought: one line, its text below it where that is wanted.
+    Thinking(Thinking),
     /// A tool was called.
     Tool(Tool),
     /// A summary took the history's place.
@@ -52,12 +54,33 @@ pub(crate) enum Kind {
 }
 
 /// How far a reply is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     Streaming,
     Whole,
-    /// It ended before its end.
-    Cut,
+    /// It ended before its end; why, as far as that is known.
+    Cut(String),
+}
+
+/// How far the model's reasoning is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thinking {
+    /// It streams; so many characters came.
+    Streaming(usize),
+    /// It is complete.
+    Whole,
+    /// It ended before its end, after so many characters, which are not kept.
+    Cut(usize),
+}
+
+/// Whether the text of what the model thought is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Fold {
+    /// One line tells how much it is.
+    #[default]
+    Folded,
+    /// All of it stands there.
+    Open,
 }
 
 /// A tool call.
@@ -95,15 +118,32 @@ pub(crate) struct Transcript {
     entries: Vec<Entry>,
     /// The reply that is being streamed.
     streaming: Option<usize>,
-    /// How much of that reply is wrapped for good.
-    wrapped: Wrapped,
+    /// The reasoning that is being streamed.
+    thinking: Option<usize>,
+    /// The reply that was cut, while it is not known why.
+    cut: Cut,
+    fold: Fold,
     /// The pipeline's numbers in force.
     limits: Option<Limits>,
+    /// How much of that reply is wrapped for good.
+    wrapped: Wrapped,
     width: usize,
     /// For every entry the number of rows up to its end; it ends before the first that changed.
     ends: Vec<usize>,
     /// The entries whose rows are kept.
     shown: Range<usize>,
+}
+
+/// What is known of a reply that ended before its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Cut {
+    /// Nothing of the kind.
+    #[default]
+    Not,
+    /// The call ended so; whether anything is kept of its reply comes next.
+    Ended,
+    /// This entry is what is kept of it.
+    Kept(usize),
 }
 
 /// The part of a streamed text whose rows cannot change any more: up to the start of its last line.
@@ -128,6 +168,23 @@ impl Transcript {
         self.entries.push(entry);
     }
 
+    /// Shows the text of all that the model thought, or hides it; says which.
+    pub(crate) fn turn_thinking(&mut self) -> Fold {
+        self.fold = match self.fold {
+            Fold::Folded => Fold::Open,
+            Fold::Open => Fold::Folded,
+        };
+        let thinks = |entry: &Entry| matches!(entry.kind, Kind::Thinking(_));
+        let first = self.entries.iter().position(thinks);
+        for entry in self.entries.iter_mut().filter(|entry| thinks(entry)) {
+            entry.changed();
+        }
+        if let Some(first) = first {
+            self.changed(first);
+        }
+        self.fold
+    }
+
     /// Measures what is new or changed for panes of `width` cells.
     pub(crate) fn arrange(&mut self, width: usize) {
         if self.width != width {
@@ -139,6 +196,7 @@ impl Transcript {
             self.ends.clear();
         }
         let first = self.ends.len().min(self.entries.len());
+        let fold = self.fold;
         self.ends.truncate(first);
         let mut end = self.ends.last().copied().unwrap_or(0);
         for (at, entry) in self.entries.iter_mut().enumerate().skip(first) {
@@ -147,7 +205,7 @@ impl Transcript {
                 None if self.streaming == Some(at) => entry.wrap_on(width, &mut self.wrapped),
                 None => {
                     entry.rows = Vec::new();
-                    entry.wrapped(width).len()
+                    entry.wrapped(width, fold).len()
                 }
             };
             entry.height = Some(height);
@@ -171,7 +229,7 @@ impl Transcript {
         }
         for entry in self.entries.get_mut(shown).unwrap_or_default() {
             if entry.rows.is_empty() {
-                entry.rows = entry.wrapped(self.width);
+                entry.rows = entry.wrapped(self.width, self.fold);
             }
         }
     }
@@ -263,7 +321,7 @@ impl Entry {
         // such a text is wrapped as a whole.
         if new.contains('\x1b') || last.trim_end().is_empty() {
             *done = Wrapped::default();
-            self.rows = self.wrapped(width);
+            self.rows = self.wrapped(width, Fold::Folded);
             return self.rows.len();
         }
         self.rows.truncate(done.rows);
@@ -276,17 +334,18 @@ impl Entry {
         self.rows.len()
     }
 
-    fn wrapped(&self, width: usize) -> Vec<String> {
+    fn wrapped(&self, width: usize, fold: Fold) -> Vec<String> {
         let room = width.saturating_sub(INDENT);
         let mut rows = match &self.kind {
             Kind::User | Kind::Reply(Reply::Streaming | Reply::Whole) => {
                 wrap_items(clean(&self.text).trim_end(), room)
             }
-            Kind::Reply(Reply::Cut) => {
+            Kind::Reply(Reply::Cut(why)) => {
                 let mut rows = wrap_items(clean(&self.text).trim_end(), room);
-                rows.extend(wrap("(incomplete)", room));
+                rows.extend(wrap(cut_line(why).trim_end(), room).into_iter().take(2));
                 rows
             }
+            Kind::Thinking(thinking) => thinking.rows(&self.text, width, fold),
             Kind::Note | Kind::Warning => {
                 wrap(clean(&self.text).trim_end(), width.saturating_sub(2))
             }
@@ -297,6 +356,40 @@ impl Entry {
             rows.push(String::new());
         }
         rows
+    }
+}
+
+/// What stands below a reply that was cut.
+fn cut_line(why: &str) -> String {
+    if why.is_empty() {
+        "… cut".to_owned()
+    } else {
+        format!("… cut: {}", clean_line(why))
+    }
+}
+
+impl Thinking {
+    /// One quiet line; the text below it, a little in, where it is wanted and there.
+    fn rows(self, text: &str, width: usize, fold: Fold) -> Vec<String> {
+        let chars = match self {
+            Self::Streaming(chars) => {
+                return vec![format!("thinking … {} chars", thousands(chars))];
+            }
+            Self::Cut(chars) => {
+                return vec![format!("thinking, {} chars … cut", thousands(chars))];
+            }
+            Self::Whole => text.chars().count(),
+        };
+        let line = format!("thinking, {} chars", thousands(chars));
+        match fold {
+            Fold::Folded if chars == 0 => vec![line],
+            Fold::Folded => vec![format!("{line}   /thinking shows it")],
+            Fold::Open => {
+                let rows = wrap(clean(text).trim_end(), width.saturating_sub(2 + 2));
+                let text = rows.into_iter().map(|row| format!("  {row}"));
+                std::iter::once(line).chain(text).collect()
+            }
+        }
     }
 }
 

@@ -45,9 +45,9 @@ impl Reply {
             }
             deltas.push(Delta::Block(block));
         }
+        // What goes in is not counted: tests that look at that set it.
         let usage = Usage {
-            input_tokens: Some(10),
-            output_tokens: Some(1),
+            output_tokens: Some(10),
             ..Usage::default()
         };
         deltas.push(Delta::Finished { stop_reason, usage });

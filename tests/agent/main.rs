@@ -11,4 +11,5 @@ mod harness;
 mod interrupt;
 mod random;
 mod subagents;
+mod told;
 mod turn;

@@ -222,7 +222,7 @@ async fn a_turn_adds_up_what_its_subagents_and_summaries_used() {
         .iter()
         .filter_map(|envelope| match &envelope.event {
             AgentEvent::TurnFinished { usage, .. } => {
-                Some((envelope.task.is_some(), usage.input_tokens))
+                Some((envelope.task.is_some(), usage.output_tokens))
             }
             _ => None,
         })

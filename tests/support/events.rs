@@ -9,7 +9,7 @@ use plimsoll::event::{AgentEvent, Envelope, Todo};
 use plimsoll::session::{Folded, fold};
 
 /// The fields of each event: what scripts rely on, then what came to it.
-const FIELDS: [(&str, &str); 19] = [
+const FIELDS: [(&str, &str); 20] = [
     (
         "session_started",
         "session log workspace model profile limits scripted system_chars tools_chars",
@@ -24,11 +24,12 @@ const FIELDS: [(&str, &str); 19] = [
     (
         "stage_finished",
         "stage trigger size_before size_after messages_before messages_after touched files api_calls duration_ms call \
-         guards unread_lost",
+         guards unread_lost cache_from",
     ),
     ("stage_failed", "stage error call api_calls"),
     ("model_call_started", "call size messages"),
     ("text_delta", "text"),
+    ("thinking_delta", "text"),
     ("retrying", "attempt wait_ms reason"),
     ("model_call_finished", "stop_reason usage"),
     ("permission_asked", "id tool input reason"),
@@ -107,7 +108,9 @@ impl Open {
                 assert!(!self.stage.contains_key(&who), "{at}");
                 assert!(self.call.insert(who), "{at}");
             }
-            AgentEvent::TextDelta { .. } | AgentEvent::Retrying { .. } => {
+            AgentEvent::TextDelta { .. }
+            | AgentEvent::ThinkingDelta { .. }
+            | AgentEvent::Retrying { .. } => {
                 assert!(self.call.contains(&who), "{at}");
             }
             AgentEvent::ModelCallFinished { .. } => assert!(self.call.remove(&who), "{at}"),
@@ -257,6 +260,7 @@ impl Live {
             AgentEvent::StageSkipped(_)
             | AgentEvent::ModelCallStarted { .. }
             | AgentEvent::TextDelta { .. }
+            | AgentEvent::ThinkingDelta { .. }
             | AgentEvent::Retrying { .. }
             | AgentEvent::ModelCallFinished { .. }
             | AgentEvent::PermissionAsked { .. }

@@ -40,6 +40,7 @@ impl App {
             | AgentEvent::StageFailed { .. }
             | AgentEvent::ModelCallStarted { .. }
             | AgentEvent::TextDelta { .. }
+            | AgentEvent::ThinkingDelta { .. }
             | AgentEvent::Retrying { .. }
             | AgentEvent::ModelCallFinished { .. }
             | AgentEvent::ToolStarted { .. }

@@ -14,6 +14,8 @@ pub(crate) enum Typed {
     Keep(usize),
     Learn(Option<Switch>),
     Agree(Offer),
+    /// Show the text of what the model thought, or hide it.
+    Thinking,
 }
 
 /// What the user can agree to on this start, each by a command of its own.
@@ -48,7 +50,7 @@ pub enum Switch {
 }
 
 /// Names, arguments and meanings, for the help.
-pub(crate) const TABLE: [(&str, &str, &str); 7] = [
+pub(crate) const TABLE: [(&str, &str, &str); 8] = [
     ("/help", "", "keys and commands"),
     (
         "/demo",
@@ -66,6 +68,11 @@ pub(crate) const TABLE: [(&str, &str, &str); 7] = [
         "how many of the newest results micro_compact keeps",
     ),
     ("/learn", "on|off", "explain more, hold lamps longer"),
+    (
+        "/thinking",
+        "",
+        "show what the model thought, or fold it again",
+    ),
     (
         "/compact",
         "",
@@ -106,6 +113,7 @@ pub(crate) fn parse(draft: &str, demos: &[String], offers: &[Offer]) -> Result<T
         )),
         ("/limit", [n]) => number(n, "/limit 30000").map(Typed::Limit),
         ("/keep", [n]) => number(n, "/keep 3").map(Typed::Keep),
+        ("/thinking", []) => Ok(Typed::Thinking),
         ("/learn", []) => Ok(Typed::Learn(None)),
         ("/trust", []) => Err("No settings files of this folder wait for it.".to_owned()),
         ("/allow-http", []) => Err("No address waits for it.".to_owned()),
@@ -187,6 +195,7 @@ mod tests {
                 "/limit 0",
                 Err("A whole number of at least 1 is needed, as in /limit 30000."),
             ),
+            ("/thinking", Ok(Typed::Thinking)),
             ("/learn off", Ok(Typed::Learn(Some(Switch::Off)))),
         ];
         for (draft, expected) in cases {
@@ -212,7 +221,7 @@ mod tests {
             Err("No address waits for it.".to_owned())
         );
         let names = |draft| completions(draft, &offers).collect::<Vec<_>>();
-        assert_eq!((names("/t"), names("/a")), (vec!["/trust"], vec![]));
+        assert_eq!((names("/tr"), names("/a")), (vec!["/trust"], vec![]));
     }
 
     #[test]

@@ -53,6 +53,7 @@ impl Lamps {
             | AgentEvent::MessageAppended { .. }
             | AgentEvent::ModelCallStarted { .. }
             | AgentEvent::TextDelta { .. }
+            | AgentEvent::ThinkingDelta { .. }
             | AgentEvent::Retrying { .. }
             | AgentEvent::ModelCallFinished { .. }
             | AgentEvent::PermissionAsked { .. }

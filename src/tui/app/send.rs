@@ -4,6 +4,7 @@ use super::command::{self, Typed};
 use super::{Again, App, Demo, Effect, Overlay, Switch};
 use crate::context::Limits;
 use crate::event::{Command, Gate};
+use crate::tui::transcript::Fold;
 
 impl App {
     /// Enter in the input: a gate, a command, a line that goes on, or a message.
@@ -93,6 +94,10 @@ impl App {
             Typed::Keep(n) => {
                 return self.limits(format!("/keep {n}"), |limits| limits.keep_recent = n);
             }
+            Typed::Thinking => match self.transcript.turn_thinking() {
+                Fold::Open => self.hint("thinking is shown", Again::Nothing),
+                Fold::Folded => self.hint("thinking is folded", Again::Nothing),
+            },
             Typed::Learn(switch) => {
                 self.learn = switch.unwrap_or(match self.learn {
                     Switch::On => Switch::Off,

@@ -149,7 +149,9 @@ impl Turn {
             AgentEvent::Retrying { wait_ms, .. } => {
                 self.retry_at = Some(now + Duration::from_millis(*wait_ms));
             }
-            AgentEvent::TextDelta { .. } | AgentEvent::ModelCallFinished { .. } => {
+            AgentEvent::TextDelta { .. }
+            | AgentEvent::ThinkingDelta { .. }
+            | AgentEvent::ModelCallFinished { .. } => {
                 self.retry_at = None;
             }
             AgentEvent::StageFinished(_)

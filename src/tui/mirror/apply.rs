@@ -60,6 +60,7 @@ impl Mirror {
             AgentEvent::SessionStarted(started) => self.start(Session::of(started), started),
             AgentEvent::TurnStarted { request: _ } => {
                 self.tools.turn = true;
+                self.pause.reset();
                 self.work = Work::Busy;
             }
             AgentEvent::MessageAppended { id, message, size } => {
@@ -83,13 +84,18 @@ impl Mirror {
             } => {
                 self.failed((*call, *stage), &clean_line(error));
                 self.run.api_calls += api_calls;
+                if *api_calls > 0 {
+                    self.pause.failed();
+                }
             }
             AgentEvent::ModelCallStarted {
                 call,
                 size,
                 messages: _,
             } => self.call_started(*call, *size),
-            AgentEvent::TextDelta { text: _ } => self.streaming(),
+            AgentEvent::TextDelta { text: _ } | AgentEvent::ThinkingDelta { text: _ } => {
+                self.streaming();
+            }
             AgentEvent::Retrying {
                 attempt,
                 wait_ms,
@@ -148,6 +154,8 @@ impl Mirror {
             self.labels.learn(item);
         }
         self.row("session", None, texts::session(&session));
+        let log = session.log.as_deref();
+        self.row("log", None, log.unwrap_or(texts::NO_LOG).to_owned());
         self.session = Some(session);
     }
 
@@ -176,6 +184,10 @@ impl Mirror {
             .as_ref()
             .map_or(0, |session| session.system_chars + session.tools_chars);
         let sent = self.run.sent.map(|sent| sent + uncounted);
+        if let (Some(sent), Some(tokens @ 1..)) = (sent, texts::input_tokens(usage)) {
+            self.measured.0 += sent;
+            self.measured.1 += tokens;
+        }
         if let Some(text) = texts::usage(usage, sent) {
             self.row("usage", None, text);
         }
@@ -229,6 +241,8 @@ impl Mirror {
             lamp,
             change: None,
             text,
+            more: Vec::new(),
+            idle: None,
         });
     }
 
@@ -294,6 +308,7 @@ impl Mirror {
             | AgentEvent::StageSkipped(_)
             | AgentEvent::StageStarted { .. }
             | AgentEvent::TextDelta { .. }
+            | AgentEvent::ThinkingDelta { .. }
             | AgentEvent::ModelCallFinished { .. }
             | AgentEvent::PermissionAsked { .. }
             | AgentEvent::PermissionAnswered { .. }
@@ -307,6 +322,8 @@ impl Mirror {
             lamp,
             change,
             text,
+            more: Vec::new(),
+            idle: None,
         });
     }
 }

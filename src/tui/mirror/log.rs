@@ -31,6 +31,21 @@ pub(crate) struct Row {
     pub(crate) change: Option<i64>,
     /// The rest, clean and on one line.
     pub(crate) text: String,
+    /// What may stand behind it where there is room for all of it.
+    pub(crate) more: Vec<String>,
+    /// Why a stage did nothing, where that is of no consequence.
+    pub(crate) idle: Option<Idle>,
+}
+
+/// Why a stage did nothing, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Idle {
+    /// There was no need.
+    NotNeeded,
+    /// It is switched off.
+    Off,
+    /// It waits for something.
+    Waits,
 }
 
 /// The rows.

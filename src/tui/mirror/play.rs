@@ -21,6 +21,7 @@ pub(crate) struct Play {
     call: u64,
     seq: u64,
     tools: usize,
+    sent: usize,
 }
 
 impl Play {
@@ -39,10 +40,11 @@ impl Play {
             call: 0,
             seq: 0,
             tools: 0,
+            sent: 0,
         };
         play.tell(AgentEvent::SessionStarted(Box::new(SessionStarted {
             session: "s1".to_owned(),
-            log: None,
+            log: Some("/home/u/.local/share/plimsoll/sessions/s1.jsonl".to_owned()),
             workspace: "/home/u/parser-demo".to_owned(),
             model: "sonnet".to_owned(),
             scripted: false,
@@ -209,6 +211,11 @@ impl Play {
         for save in &rewrite.saves {
             self.saved.record(&save.name, &save.text);
         }
+        let cache_from = before.first_unlike(&self.history, self.sent);
+        if let Some(first) = cache_from {
+            let at = self.history.items.iter().position(|item| item.id == first);
+            self.sent = at.unwrap_or(0);
+        }
         let report = StageReport {
             call: self.call,
             stage,
@@ -228,6 +235,7 @@ impl Play {
             transcript: plan.map(|_| ".transcripts/run-1.jsonl".to_owned()),
             guards: rewrite.guards,
             unread_lost: plan.map_or(0, |plan| plan.unread_lost),
+            cache_from,
             before,
             after: rewrite.history,
         };
@@ -237,6 +245,7 @@ impl Play {
     /// The request goes out.
     pub(crate) fn send(&mut self) {
         let (size, messages) = (self.history.size(), self.history.len());
+        self.sent = messages;
         self.tell(AgentEvent::ModelCallStarted {
             call: self.call,
             size,
@@ -262,7 +271,10 @@ impl Play {
             call: self.call,
             stage,
             error: error.to_owned(),
-            api_calls: 0,
+            api_calls: u32::from(matches!(
+                stage,
+                Stage::CompactHistory | Stage::ReactiveCompact
+            )),
         });
     }
 

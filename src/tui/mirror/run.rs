@@ -87,6 +87,8 @@ pub(crate) struct Fired {
     pub(crate) paths_lost: usize,
     /// The message from which on a prompt cache no longer fits; `None` where only what is new changed, or all.
     pub(crate) first: Option<MessageId>,
+    /// Files that hold the text that it took away, clean.
+    pub(crate) files: Vec<String>,
     /// Model calls that it made.
     pub(crate) api_calls: u32,
     /// How long it took, in milliseconds.
@@ -189,6 +191,25 @@ impl Run {
         }
     }
 
+    /// What guards kept in `stage`, as far as no later stage of the run took it after all.
+    #[must_use]
+    pub(crate) fn kept(&self, stage: Stage) -> Guards {
+        let mut kept = self.check(stage).guards;
+        for later in &ROWS[row(stage) + 1..] {
+            let Some(fired) = &self.check(*later).fired else {
+                continue;
+            };
+            match later {
+                // All that it does not keep itself is gone.
+                Stage::CompactHistory | Stage::ReactiveCompact => return Guards::default(),
+                // What became a preview is not kept whole.
+                Stage::FitResults => kept.unread = kept.unread.saturating_sub(fired.results),
+                Stage::ToolResultBudget | Stage::SnipCompact | Stage::MicroCompact => {}
+            }
+        }
+        kept
+    }
+
     /// The stage that is at work now.
     #[must_use]
     pub(crate) fn running(&self) -> Option<Stage> {
@@ -197,7 +218,8 @@ impl Run {
     }
 }
 
-fn row(stage: Stage) -> usize {
+/// The place of a stage in [`ROWS`].
+pub(super) fn row(stage: Stage) -> usize {
     match stage {
         Stage::ToolResultBudget => 0,
         Stage::SnipCompact => 1,

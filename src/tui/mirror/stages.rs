@@ -1,8 +1,8 @@
 //! How the events of a stage change the picture: context, lamps and rows.
 
-use super::run::{Check, Fired, ROWS, short};
-use super::{Changed, Growth, Mirror, Row, Sight, Work};
-use crate::context::{Kind, MessageId, Reason, Stage};
+use super::run::{Check, Fired, ROWS, row, short};
+use super::{Changed, Growth, Idle, Last, Mirror, Row, Sight, Work};
+use crate::context::{Kind, Reason, Stage, Trigger};
 use crate::event::{SkippedBy, StageReport, StageSkipped};
 use crate::text::clean_line;
 use crate::tui::texts;
@@ -52,7 +52,15 @@ impl Mirror {
             (SkippedBy::Rule, _) => Lamp::Unneeded,
         };
         let text = clean_line(&skipped.reason);
-        self.row(short(skipped.stage), Some(lamp), texts::skipped_row(&text));
+        self.log.push(Row {
+            source: self.source(),
+            name: short(skipped.stage),
+            lamp: Some(lamp),
+            change: None,
+            text: texts::skipped_row(&text),
+            more: Vec::new(),
+            idle: idle(skipped),
+        });
         self.run.set(
             skipped.stage,
             Check {
@@ -77,11 +85,16 @@ impl Mirror {
         self.context.set_size(report.size_after);
         let mut fired = fired(report, gone);
         fired.paths_lost = paths_lost;
+        self.last[row(report.stage)] = Some(Last {
+            call: report.call,
+            change: fired.change(),
+        });
         match report.stage {
             Stage::SnipCompact => self.counts.snipped += gone,
             Stage::CompactHistory | Stage::ReactiveCompact => {
                 self.counts.compactions += 1;
                 self.growth = Growth::default();
+                self.compacted(report);
             }
             Stage::ToolResultBudget | Stage::MicroCompact | Stage::FitResults => {}
         }
@@ -99,7 +112,12 @@ impl Mirror {
             lamp: Some(lamp),
             change: Some(fired.change()),
             text: texts::fired_log(report.stage, &fired, largest.as_ref()),
+            more: texts::fired_more(report.stage, &fired, (largest.as_ref(), self.has_log())),
+            idle: None,
         });
+        if let Some(kept) = cache_kept(report) {
+            self.row("cache", None, kept);
+        }
         for file in report.transcript.iter().chain(&report.files) {
             self.row("saved", None, clean_line(file));
         }
@@ -117,6 +135,25 @@ impl Mirror {
         let context = &self.context;
         self.labels.keep(|id| context.position(id).is_some());
         self.end_summary();
+    }
+
+    /// Keeps the count of summaries that did not help, as the agent keeps it.
+    fn compacted(&mut self, report: &StageReport) {
+        let limits = self.limits();
+        match report.trigger {
+            Trigger::Tool | Trigger::Command => self.pause.reset(),
+            Trigger::PromptTooLong if self.pause.reason(&limits).is_some() => {}
+            Trigger::Pipeline | Trigger::PromptTooLong => {
+                self.pause.compacted(report.size_after, &limits);
+            }
+        }
+    }
+
+    /// Whether the session has a log that keeps what left the context.
+    pub(crate) fn has_log(&self) -> bool {
+        self.session
+            .as_ref()
+            .is_some_and(|session| session.log.is_some())
     }
 
     /// Persisted results whose path went with the preview: a guard, or saving what is replaced, would have kept it.
@@ -190,27 +227,59 @@ pub(super) fn fired(report: &StageReport, gone: usize) -> Fired {
         }),
         marker: marker.map_or(0, |(_, messages)| messages),
         paths_lost: 0,
-        first: first_changed(report),
+        first: report.cache_from,
+        files: report.files.iter().map(|file| clean_line(file)).collect(),
         api_calls: report.api_calls,
         duration_ms: report.duration_ms,
     }
 }
 
-/// The first message from which on the request differs from the one before it.
-fn first_changed(report: &StageReport) -> Option<MessageId> {
-    match report.stage {
-        Stage::SnipCompact => {
-            let (at, _) = report.after.markers.iter().next_back()?;
-            report.after.items.get(*at).map(|item| item.id)
-        }
-        Stage::MicroCompact => report
-            .touched
-            .iter()
-            .min_by_key(|change| change.message)
-            .map(|change| change.id),
-        Stage::ToolResultBudget
-        | Stage::FitResults
-        | Stage::CompactHistory
-        | Stage::ReactiveCompact => None,
+/// How far what was sent still fits, where a stage changed something of it.
+fn cache_kept(report: &StageReport) -> Option<String> {
+    let first = report.cache_from?;
+    let items = &report.after.items;
+    let at = items.iter().position(|item| item.id == first)?;
+    Some(match at.checked_sub(1).and_then(|at| items.get(at)) {
+        Some(last) => format!("kept up to {}", last.id),
+        None => "kept up to the tools".to_owned(),
+    })
+}
+
+/// The word for a stage that did nothing and that nobody need look at.
+fn idle(skipped: &StageSkipped) -> Option<Idle> {
+    match (skipped.by, &skipped.skip.reason) {
+        (SkippedBy::User, _)
+        | (
+            SkippedBy::Rule,
+            Reason::NotSaved { .. }
+            | Reason::Refused
+            | Reason::PausedByFailures { .. }
+            | Reason::StillOver { .. }
+            | Reason::AlreadyRetried { .. }
+            | Reason::NothingToPersist { .. }
+            | Reason::NothingOfText { .. }
+            | Reason::NothingToFit { .. }
+            | Reason::OutOfReach { .. }
+            | Reason::AlreadyCompacted,
+        ) => None,
+        (SkippedBy::Rule, Reason::SnipOff | Reason::KeepUnreadOff) => Some(Idle::Off),
+        (SkippedBy::Rule, Reason::WaitsForLoss | Reason::WaitsForRefusal) => Some(Idle::Waits),
+        (
+            SkippedBy::Rule,
+            Reason::NoResults
+            | Reason::UnderBudget { .. }
+            | Reason::FewMessages { .. }
+            | Reason::OnlyTheMarker { .. }
+            | Reason::HeadMeetsTail
+            | Reason::CutSplitsPair
+            | Reason::UnderLimit { .. }
+            | Reason::FewResults { .. }
+            | Reason::OlderAreShort { .. }
+            | Reason::OlderAreUnread
+            | Reason::OlderAreNotText
+            | Reason::NotShorter
+            | Reason::UnreadFits { .. }
+            | Reason::Empty,
+        ) => Some(Idle::NotNeeded),
     }
 }

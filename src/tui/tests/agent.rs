@@ -128,6 +128,7 @@ impl Agent {
             transcript: None,
             guards: Guards::default(),
             unread_lost: 0,
+            cache_from: None,
             before: self.history.clone(),
             after: self.history.clone(),
         })))

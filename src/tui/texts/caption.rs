@@ -57,6 +57,7 @@ pub(crate) fn caption(mirror: &Mirror) -> Caption {
             sentences.extend(warnings(fired, &limits));
             if main.is_empty() {
                 main = said(stage, fired, &limits);
+                main.extend(place(stage, fired, mirror.has_log()));
             }
         }
     }
@@ -164,23 +165,60 @@ fn said(stage: Stage, fired: &Fired, limits: &Limits) -> Vec<String> {
                 thousands(limits.fit_preview_chars)
             ),
         ],
-        Stage::SnipCompact => vec![
-            format!(
-                "{} is over {}.",
-                count(fired.messages.0, "message", "messages"),
-                thousands(limits.max_messages)
-            ),
-            format!(
-                "The first {} and the newest {} stay; {} in between {} dropped for good from the context.",
-                thousands(fired.kept.0),
-                thousands(fired.kept.1),
-                thousands(fired.gone),
-                if fired.gone == 1 { "was" } else { "were" }
-            ),
-        ],
+        Stage::SnipCompact => snip(fired, limits),
         Stage::MicroCompact => micro(fired, limits),
         Stage::CompactHistory => history(fired, limits),
         Stage::ReactiveCompact => reactive(fired),
+    }
+}
+
+fn snip(fired: &Fired, limits: &Limits) -> Vec<String> {
+    let head = fired.kept.0.min(limits.keep_head);
+    let tail = fired.kept.1.min(limits.keep_tail);
+    // The rule's numbers, and what stays beyond them: a cut never stands between a call and its result.
+    let more = fired.kept.0 + fired.kept.1 - head - tail;
+    let more = match more {
+        0 => String::new(),
+        more => format!(
+            ", and {} so that no call is parted from its result",
+            thousands(more)
+        ),
+    };
+    vec![
+        format!(
+            "{} is over {}.",
+            count(fired.messages.0, "message", "messages"),
+            thousands(limits.max_messages)
+        ),
+        format!(
+            "The first {} and the newest {} stay{more}; {} in between {} dropped for good from the context.",
+            thousands(head),
+            thousands(tail),
+            thousands(fired.gone),
+            if fired.gone == 1 { "was" } else { "were" }
+        ),
+    ]
+}
+
+/// Where the text is that a snip or a micro took out of the context.
+fn place(stage: Stage, fired: &Fired, logged: bool) -> Option<String> {
+    let unkept = "No log keeps what went out: this session is in memory only.";
+    match stage {
+        Stage::SnipCompact if logged => Some("What went out stays in the session log.".to_owned()),
+        Stage::MicroCompact => match fired.files.as_slice() {
+            [file] => Some(format!("The full text is in {file}.")),
+            [file, more @ ..] => Some(format!(
+                "The full texts are in {file} and {} beside it.",
+                thousands(more.len())
+            )),
+            [] if logged => Some("The full text stays in the session log.".to_owned()),
+            [] => Some(unkept.to_owned()),
+        },
+        Stage::SnipCompact => Some(unkept.to_owned()),
+        Stage::ToolResultBudget
+        | Stage::FitResults
+        | Stage::CompactHistory
+        | Stage::ReactiveCompact => None,
     }
 }
 
@@ -233,11 +271,11 @@ fn reactive(fired: &Fired) -> Vec<String> {
     vec!["The API refused: prompt too long.".to_owned(), stayed]
 }
 
-/// What guards kept, over all stages of the run.
+/// What guards kept, over all stages of the run, as far as it is still kept after the last of them.
 fn guards(run: &Run) -> Option<String> {
     let (mut unread, mut paths, mut carried) = (0, 0, false);
     for stage in WEIGHT {
-        let guards = run.check(stage).guards;
+        let guards = run.kept(stage);
         unread += guards.unread;
         paths += guards.paths;
         carried |= guards.carried;

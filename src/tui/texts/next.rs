@@ -1,9 +1,10 @@
 //! What will happen next, told from the context and the numbers in force: only what holds.
 
-use crate::context::{Limits, MessageId, MicroWhen};
+use crate::context::{Limits, MessageId, MicroWhen, Reason, Stage};
 use crate::message::{BlockKind, ResultContent};
 use crate::text::thousands;
 use crate::tui::mirror::{Context, Mirror, Sight};
+use crate::tui::theme::Lamp;
 
 use super::count;
 
@@ -15,7 +16,7 @@ const LOOK_BACK: usize = 100;
 pub(crate) fn next(mirror: &Mirror) -> Vec<[String; 2]> {
     let limits = mirror.limits();
     let context = &mirror.context;
-    let mut parts = Vec::new();
+    let mut parts: Vec<_> = over(mirror, &limits).into_iter().collect();
     if let Some((id, chars)) = oldest_kept(context, &limits) {
         let what = format!("{id} ({})", thousands(chars));
         parts.push([
@@ -37,6 +38,37 @@ pub(crate) fn next(mirror: &Mirror) -> Vec<[String; 2]> {
         parts.push([when.clone(), when]);
     }
     parts
+}
+
+/// What comes of a load that is over the line.
+fn over(mirror: &Mirror, limits: &Limits) -> Option<[String; 2]> {
+    let context = &mirror.context;
+    let over = context.size().checked_sub(limits.context_limit);
+    let over = thousands(over.filter(|over| *over > 0)?);
+    let history = mirror.run.check(Stage::CompactHistory);
+    let same = |text: String| [text.clone(), text];
+    Some(if mirror.run.running().is_some() {
+        same("the summary that is being written takes the history's place".to_owned())
+    } else if mirror.pause.reason(limits).is_some() {
+        [
+            "stage 4 is paused until /compact or a new request".to_owned(),
+            "stage 4 paused until /compact or a new request".to_owned(),
+        ]
+    } else if history.text == Reason::AlreadyCompacted.text()
+        || context.history().compacted && context.len() == 1
+    {
+        [
+            "nothing is left to summarise: it waits for what the provider says".to_owned(),
+            "waits for the provider".to_owned(),
+        ]
+    } else if history.lamp == Lamp::Failed {
+        same("stage 4 again at the next call".to_owned())
+    } else {
+        [
+            format!("stage 4 at the next call, unless the stages before it free {over}"),
+            format!("stage 4 at the next call unless {over} go before"),
+        ]
+    })
 }
 
 /// The oldest of the results that stage 3 keeps, where one more result makes it replace that one.

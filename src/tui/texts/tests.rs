@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::{caption, change, count, duration, limits_changed, next, turn_end};
+use super::{caption, change, count, duration, limits_changed, next, tokens, turn_end, usage};
 use crate::context::{Guards, KeepUnread, Limits, Profile, Stage, Trigger};
-use crate::event::TurnEnd;
+use crate::event::{AgentEvent, TurnEnd};
+use crate::message::Usage;
 use crate::tui::mirror::play::{Play, drawing};
 use crate::tui::mirror::{Mirror, ROWS};
 
@@ -82,18 +83,19 @@ fn the_budget_the_snip_and_micro_are_told() {
             "The largest went to disk (1); the model keeps a path and 2,000 chars of each.",
         ]
     );
-    let mirror = drawing().mirror;
-    let told = sentences(&mirror);
+    let play = drawing();
+    let mirror = &play.mirror;
+    let told = sentences(mirror);
     let fired = mirror.run.check(Stage::SnipCompact).fired.clone().unwrap();
     assert_eq!(fired.kept.0 + 1 + fired.kept.1, mirror.context.len());
+    assert_eq!((fired.kept, play.limits.keep_tail), ((3, 48), 47));
     assert_eq!(
-        told[..2],
+        told[..3],
         [
-            "53 messages is over 50.".to_owned(),
-            format!(
-                "The first 3 and the newest {} stay; 2 in between were dropped for good from the context.",
-                fired.kept.1
-            ),
+            "53 messages is over 50.",
+            "The first 3 and the newest 47 stay, and 1 so that no call is parted from its result; 2 in between were \
+             dropped for good from the context.",
+            "What went out stays in the session log.",
         ]
     );
     let mut play = Play::new(Profile::Lesson);
@@ -106,6 +108,7 @@ fn the_budget_the_snip_and_micro_are_told() {
         sentences(&play.mirror),
         [
             "micro never looks at the line: it shortens every result older than the newest 3.",
+            "The full text stays in the session log.",
             "The prompt cache is lost from m3 on.",
         ]
     );
@@ -196,6 +199,134 @@ fn a_failed_summary_replaced_nothing() {
             "Nothing was replaced."
         ]
     );
+}
+
+#[test]
+fn where_the_text_is_now_is_told_as_it_is() {
+    let mut play = Play::new(Profile::Session);
+    play.ask("read");
+    play.limits.micro_when = crate::context::MicroWhen::Always;
+    play.tell(AgentEvent::LimitsChanged {
+        limits: play.limits.clone(),
+        reason: "test".to_owned(),
+    });
+    for path in ["a", "b", "c", "d"] {
+        play.read(path, 500);
+    }
+    play.pipeline();
+    assert_eq!(
+        sentences(&play.mirror)[1],
+        "The full text is in .task_outputs/tool-results/toolu_01.txt."
+    );
+    let row = |play: &Play| {
+        let mut rows = play.mirror.log.newest_first();
+        rows.find(|row| row.name == "micro").cloned().unwrap()
+    };
+    assert_eq!(
+        row(&play).more,
+        [
+            "text 500 → 85",
+            "full text: .task_outputs/tool-results/toolu_01.txt"
+        ]
+    );
+    let mut play = Play::new(Profile::Lesson);
+    play.ask("read");
+    for path in ["a", "b", "c", "d"] {
+        play.read(path, 500);
+    }
+    play.pipeline();
+    assert_eq!(row(&play).more, ["text 500 → 50", "full text: session log"]);
+    let mut rows = play.mirror.log.newest_first().rev();
+    assert_eq!(rows.next().unwrap().name, "session");
+    let log = rows.next().unwrap();
+    assert_eq!(
+        (log.name, log.text.as_str()),
+        ("log", "/home/u/.local/share/plimsoll/sessions/s1.jsonl")
+    );
+}
+
+#[test]
+fn a_guard_is_said_to_keep_only_what_is_still_kept() {
+    let limits = Limits {
+        context_limit: 5_000,
+        ..Limits::of(Profile::Lesson)
+    };
+    let mut play = Play::with(Profile::Lesson, limits, crate::context::History::new());
+    play.ask("read all");
+    let read = |n: usize| {
+        let path = format!("{n}.rs");
+        ("read_file", json!({ "path": path }), "x".repeat(2_000))
+    };
+    play.work(&[read(1), read(2), read(3), read(4), read(5)]);
+    play.pipeline();
+    let run = &play.mirror.run;
+    assert_eq!(run.check(Stage::MicroCompact).guards.unread, 2);
+    assert_eq!(run.kept(Stage::MicroCompact), Guards::default());
+    let told = sentences(&play.mirror).join(" ");
+    assert!(
+        told.contains("5 results went into the summary unread"),
+        "{told}"
+    );
+    assert!(!told.contains("Guards kept"), "{told}");
+}
+
+#[test]
+fn over_the_line_the_next_thing_is_told_first() {
+    let mut play = Play::new(Profile::Lesson);
+    play.ask(&"long ".repeat(12_000));
+    let over = "stage 4 at the next call, unless the stages before it free 10,033";
+    assert_eq!(parts(&play.mirror)[0], over);
+    for _ in 0..3 {
+        play.fail(Stage::CompactHistory, "the server hung up");
+        let again = "stage 4 again at the next call";
+        let paused = "stage 4 is paused until /compact or a new request";
+        let failures = play.mirror.pause.failures;
+        let expected = if failures < 3 { again } else { paused };
+        assert_eq!(parts(&play.mirror)[0], expected, "after {failures}");
+    }
+    assert_eq!(play.mirror.run.api_calls, 3);
+    // A new request wakes it.
+    play.ask("go on");
+    assert_eq!(parts(&play.mirror)[0], "stage 4 again at the next call");
+    // A history that is one summary can only wait for the provider.
+    play.compact(Trigger::Command);
+    assert_eq!(play.mirror.context.len(), 1);
+    let limits = Limits {
+        context_limit: 10,
+        ..play.limits.clone()
+    };
+    play.tell(AgentEvent::LimitsChanged {
+        limits,
+        reason: "test".to_owned(),
+    });
+    assert_eq!(
+        parts(&play.mirror)[0],
+        "nothing is left to summarise: it waits for what the provider says"
+    );
+}
+
+#[test]
+fn tokens_are_told_with_what_came_from_the_cache_and_never_guessed() {
+    let some = Usage {
+        input_tokens: Some(3_000),
+        cache_creation_input_tokens: Some(103),
+        cache_read_input_tokens: Some(12_000),
+        output_tokens: Some(318),
+    };
+    assert_eq!(
+        usage(&some, Some(55_881)).as_deref(),
+        Some("15,103 in (12,000 cached) / 318 out tokens = 3.7 chars/token")
+    );
+    let half = Usage {
+        output_tokens: Some(318),
+        ..Usage::default()
+    };
+    assert_eq!(
+        usage(&half, Some(9)).as_deref(),
+        Some("- in / 318 out tokens")
+    );
+    assert_eq!(usage(&Usage::default(), Some(9)), None);
+    assert_eq!(tokens(&Usage::default()), "- in / - out");
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Compacted, Entry, Kind, Reply, Tool, ToolState, Transcript, Wrapped};
+use super::{Compacted, Cut, Entry, Kind, Reply, Thinking, Tool, ToolState, Transcript, Wrapped};
 use crate::context::{History, Item, Limits, MessageId, Stage};
 use crate::event::{AgentEvent, Envelope, StageReport, TurnEnd};
-use crate::message::{BlockKind, Content, ContentBlock, Message, ResultContent, Role};
-use crate::text::{head, thousands};
+use crate::message::{BlockKind, Content, ContentBlock, Message, ResultContent, Role, StopReason};
+use crate::text::head;
 use crate::tui::mirror::tool_line;
 use crate::tui::texts::limits_changed;
 
@@ -29,6 +29,14 @@ impl Transcript {
             }
             AgentEvent::MessageAppended { id, message, .. } => self.message(*id, message),
             AgentEvent::TextDelta { text } => self.delta(text),
+            AgentEvent::ThinkingDelta { text } => self.thought(text.chars().count()),
+            AgentEvent::ModelCallStarted { .. } => self.call_started(),
+            AgentEvent::ModelCallFinished { stop_reason, .. } => match stop_reason {
+                None | Some(StopReason::MaxTokens | StopReason::WindowExceeded) => {
+                    self.cut = Cut::Ended;
+                }
+                Some(_) => {}
+            },
             AgentEvent::Retrying { .. } => self.drop_streamed(),
             AgentEvent::ToolStarted { id, .. } => {
                 self.with_tool(id, |tool| tool.state = ToolState::Running);
@@ -49,8 +57,6 @@ impl Transcript {
             AgentEvent::TurnStarted { .. }
             | AgentEvent::StageSkipped(_)
             | AgentEvent::StageStarted { .. }
-            | AgentEvent::ModelCallStarted { .. }
-            | AgentEvent::ModelCallFinished { .. }
             | AgentEvent::PermissionAsked { .. }
             | AgentEvent::PermissionAnswered { .. }
             | AgentEvent::TodosChanged { .. } => {}
@@ -138,19 +144,82 @@ impl Transcript {
         }
     }
 
+    /// So many more characters of what the model thinks.
+    fn thought(&mut self, chars: usize) {
+        let at = self.thinking.unwrap_or_else(|| {
+            let kind = Kind::Thinking(Thinking::Streaming(0));
+            self.push(Entry::new(kind, None, String::new()));
+            self.entries.len() - 1
+        });
+        self.thinking = Some(at);
+        if let Some(Entry {
+            kind: Kind::Thinking(Thinking::Streaming(so_far)),
+            ..
+        }) = self.entries.get_mut(at)
+        {
+            *so_far += chars;
+        }
+        self.changed(at);
+    }
+
     /// The whole reply takes the place of what was streamed of it.
     fn replace_streamed(&mut self, entries: Vec<Entry>) {
-        match self.streaming.take() {
-            Some(at) => {
-                if at < self.shown.end {
-                    self.shown.end = self.shown.end + entries.len() - 1;
-                }
-                self.entries.splice(at..=at, entries);
-                self.ends.truncate(at);
-                self.wrapped = Wrapped::default();
-            }
-            None => self.entries.extend(entries),
+        self.wrapped = Wrapped::default();
+        let streamed = [self.thinking.take(), self.streaming.take()];
+        let Some(first) = streamed.iter().flatten().min().copied() else {
+            return self.keep_cut(self.entries.len(), entries);
+        };
+        let last = streamed.iter().flatten().max().copied();
+        if let Some(last) = last.filter(|last| *last > first) {
+            self.entries.remove(last);
         }
+        self.entries.remove(first);
+        self.ends.truncate(first);
+        self.keep_cut(first, entries);
+    }
+
+    /// Puts `entries` in at `at`; the last thing said among them is marked where the reply was cut.
+    fn keep_cut(&mut self, at: usize, mut entries: Vec<Entry>) {
+        let said = |entry: &Entry| matches!(entry.kind, Kind::Reply(_));
+        if self.cut == Cut::Ended
+            && let Some(last) = entries.iter().rposition(said)
+        {
+            entries[last].kind = Kind::Reply(Reply::Cut(String::new()));
+            self.cut = Cut::Kept(at + last);
+        }
+        if at < self.shown.end {
+            self.shown.end += entries.len();
+        }
+        self.entries.splice(at..at, entries);
+    }
+
+    /// What a call before it left unfinished belongs to nothing that comes.
+    fn call_started(&mut self) {
+        self.cut = Cut::Not;
+        self.end_streamed("");
+    }
+
+    /// What was streamed and came to nothing stays, marked as cut.
+    fn end_streamed(&mut self, why: &str) {
+        if let Some(at) = self.thinking.take() {
+            if let Some(entry) = self.entries.get_mut(at)
+                && let Kind::Thinking(Thinking::Streaming(chars)) = entry.kind
+            {
+                entry.kind = Kind::Thinking(Thinking::Cut(chars));
+            }
+            self.changed(at);
+        }
+        if let Some(at) = self.streaming.take() {
+            self.mark_cut(at, why);
+        }
+        self.wrapped = Wrapped::default();
+    }
+
+    fn mark_cut(&mut self, at: usize, why: &str) {
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.kind = Kind::Reply(Reply::Cut(head(why.trim(), WHY).to_owned()));
+        }
+        self.changed(at);
     }
 
     fn drop_streamed(&mut self) {
@@ -198,13 +267,15 @@ impl Transcript {
     }
 
     fn turn_finished(&mut self, end: TurnEnd, error: Option<&str>) {
-        if let Some(at) = self.streaming.take()
-            && let Some(entry) = self.entries.get_mut(at)
-        {
-            entry.kind = Kind::Reply(Reply::Cut);
-            self.wrapped = Wrapped::default();
-            self.changed(at);
+        let why = match end {
+            TurnEnd::Interrupted => "stopped",
+            TurnEnd::MaxTokens => "the output limit (max_tokens)",
+            TurnEnd::Done | TurnEnd::Failed => error.unwrap_or_default(),
+        };
+        if let Cut::Kept(at) = std::mem::take(&mut self.cut) {
+            self.mark_cut(at, why);
         }
+        self.end_streamed(why);
         match (end, error) {
             (TurnEnd::Done, None) => {}
             (TurnEnd::Done, Some(error)) => self.note(error),
@@ -225,6 +296,7 @@ impl Transcript {
                 Kind::Tool(_)
                 | Kind::User
                 | Kind::Reply(_)
+                | Kind::Thinking(_)
                 | Kind::Compacted(_)
                 | Kind::Note
                 | Kind::Warning => None,
@@ -272,9 +344,9 @@ fn reply_entry(at: (MessageId, usize), block: &ContentBlock) -> Option<Entry> {
             String::new(),
         )),
         BlockKind::Thinking(text) => Some(Entry::new(
-            Kind::Note,
+            Kind::Thinking(Thinking::Whole),
             Some(at),
-            format!("(thinking, {} characters)", thousands(text.chars().count())),
+            text.to_owned(),
         )),
         BlockKind::ToolResult { .. } => Some(other_block(at, "tool_result")),
         BlockKind::Other(kind) => Some(other_block(at, kind)),

@@ -67,7 +67,10 @@ impl Drawing<'_> {
         let word = sight.filter(|_| row == 0).and_then(word);
         match &entry.kind {
             Kind::User => self.said("you", (y, row), text, word),
-            Kind::Reply(_) => self.said("asst", (y, row), text, word),
+            Kind::Reply(Reply::Cut(_)) => self.said("asst", (y, row), &look.words(text), word),
+            Kind::Reply(Reply::Streaming | Reply::Whole) => {
+                self.said("asst", (y, row), text, word);
+            }
             Kind::Tool(tool) if row == 0 => self.tool(y, tool, word),
             Kind::Tool(_) => {
                 let text = format!("{} {text}", look.lamp(Lamp::Failed));
@@ -81,8 +84,8 @@ impl Drawing<'_> {
                 };
                 self.canvas.put((2, y), &look.words(text), style);
             }
-            Kind::Note => {
-                self.canvas.put((2, y), text, Style::new());
+            Kind::Note | Kind::Thinking(_) => {
+                self.canvas.put((2, y), &look.words(text), Style::new());
             }
             Kind::Warning => {
                 self.canvas.put((2, y), text, look.warning());
@@ -135,7 +138,9 @@ impl Drawing<'_> {
 fn mark(look: Look, sight: Sight, kind: &Kind) -> Option<(&'static str, Style)> {
     let full = match kind {
         Kind::User => Fill::User,
-        Kind::Reply(Reply::Streaming | Reply::Whole | Reply::Cut) => Fill::Assistant,
+        Kind::Reply(Reply::Streaming | Reply::Whole | Reply::Cut(_)) | Kind::Thinking(_) => {
+            Fill::Assistant
+        }
         Kind::Tool(Tool { state, .. }) => match state {
             ToolState::Waiting | ToolState::Running => Fill::Calls,
             ToolState::Done(_) | ToolState::Failed(_) => Fill::Results,

@@ -250,7 +250,9 @@ fn panes(layout: &mut Layout, wants: Wants) {
     }
     layout.conversation = Some(left);
 
-    layout.load = Some(top(&mut right, 8));
+    // From 50 rows on what the session used has a row too.
+    let load = if layout.area.height < 50 { 8 } else { 10 };
+    layout.load = Some(top(&mut right, load));
     let rest = right.height.saturating_sub(PIPELINE);
     layout.why = Some(bottom(&mut right, why_rows(rest)));
     layout.pipeline = Some(bottom(&mut right, PIPELINE));

@@ -8,6 +8,7 @@ use crate::context::Kind;
 use crate::text::thousands;
 use crate::tui::mirror::Mirror;
 use crate::tui::text;
+use crate::tui::texts;
 use crate::tui::theme::{Color, Glyphs, Level, Look};
 
 use super::bar::{Bar, Slot, line_at};
@@ -29,13 +30,27 @@ pub(crate) fn render(pane: &Pane<'_>, area: Rect, buf: &mut Buffer) {
     if height >= 4 {
         scale(&mut canvas, 2, pane);
     }
-    match height.saturating_sub(legend_at) {
+    let rows = height.saturating_sub(legend_at);
+    match rows {
         0 => {}
         1 | 2 => {
             legend_row(&mut canvas, (0, legend_at), mirror, look);
         }
-        3 => legend(&mut canvas, legend_at, pane, &SHORT),
-        _ => legend(&mut canvas, legend_at, pane, &LONG),
+        3 => legend(&mut canvas, legend_at, pane, 3),
+        _ => legend(&mut canvas, legend_at, pane, 2),
+    }
+    if rows > 4 {
+        let said = tokens(mirror);
+        canvas.put((0, legend_at + 4), &said, Style::new());
+    }
+}
+
+/// What the model calls of the session took, in tokens, and how many characters went into one.
+fn tokens(mirror: &Mirror) -> String {
+    let used = format!("tokens {}", texts::tokens(&mirror.usage));
+    match mirror.measured {
+        (_, 0) => used,
+        (chars, tokens) => format!("{used}   {}", texts::chars_per_token(chars, tokens)),
     }
 }
 
@@ -128,33 +143,37 @@ fn scale(canvas: &mut Canvas<'_>, y: usize, pane: &Pane<'_>) {
     }
 }
 
-/// The names of the kinds, in stack order.
-const LONG: [&str; 8] = [
-    "summary",
-    "user",
-    "assistant",
-    "tool calls",
-    "tool results",
-    "previews",
-    "placeholders",
-    "JSON frame",
+/// The names of the kinds, in stack order, each from the longest to the shortest.
+const NAMES: [[&str; 3]; 8] = [
+    ["summary", "summary", "sum"],
+    ["user", "user", "user"],
+    ["assistant", "asst", "asst"],
+    ["tool calls", "calls", "call"],
+    ["tool results", "results", "res"],
+    ["previews", "preview", "prev"],
+    ["placeholders", "notes", "note"],
+    ["JSON frame", "JSON", "JSON"],
 ];
-/// The same where three stand in a row.
-const SHORT: [&str; 8] = [
-    "summary", "user", "asst", "calls", "results", "preview", "notes", "JSON",
-];
+/// In narrower columns the letters have to do.
+const NAMED: usize = 16;
 
-fn legend(canvas: &mut Canvas<'_>, top: usize, pane: &Pane<'_>, names: &[&str; 8]) {
-    let columns = if names == &LONG { 2 } else { 3 };
+fn legend(canvas: &mut Canvas<'_>, top: usize, pane: &Pane<'_>, columns: usize) {
     let width = canvas.width() / columns;
     let sizes = pane.mirror.context.by_kind();
-    for (at, (kind, name)) in Kind::ALL.into_iter().zip(names).enumerate() {
+    for (at, (kind, names)) in Kind::ALL.into_iter().zip(NAMES).enumerate() {
         let (x, y) = (at % columns * width, top + at / columns);
         let key = key(pane.look, kind);
         let behind = canvas.put((x, y), &key, pane.look.kind(kind));
-        let said = format!(" {name} {}", thousands(sizes[at]));
+        let figure = thousands(sizes[at]);
         let room = (x + width).saturating_sub(behind + 1);
-        let said = text::cut(&said, room, pane.look.dots());
+        // The name gives way, never the figure.
+        // A third column leaves no room for the longest names.
+        let names = names.iter().skip(columns.saturating_sub(2));
+        let said = (names.filter(|_| width >= NAMED))
+            .map(|name| format!(" {name} {figure}"))
+            .chain([format!(" {figure}")])
+            .find(|said| text::cells(said) <= room)
+            .unwrap_or(figure);
         canvas.put((behind, y), &said, Style::new());
     }
 }
@@ -196,6 +215,76 @@ pub(super) fn legend_row(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::Profile;
+    use crate::tui::app::Lit;
+    use crate::tui::mirror::play::Play;
+    use crate::tui::theme::Focus;
+    use crate::tui::view::shot::{drawn, text as rows};
+
+    fn shot(mirror: &Mirror, size: (u16, u16)) -> Vec<String> {
+        let pane = Pane {
+            skip: 0,
+            mirror,
+            look: Look::default(),
+            lit: Lit::default(),
+            focus: Focus::Elsewhere,
+        };
+        let shot = rows(&drawn(size, |area, buf| render(&pane, area, buf)));
+        shot.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn no_figure_is_ever_cut() {
+        for chars in [18_540, 121_123, 1_211_123] {
+            let mut play = Play::new(Profile::Lesson);
+            play.ask("read");
+            play.read("a.rs", chars);
+            let figures = play.mirror.context.by_kind().map(thousands);
+            for size in [(38, 8), (40, 8), (48, 8), (58, 8), (58, 9), (78, 10)] {
+                let all = shot(&play.mirror, size)[4..].join(" ");
+                let mut words = all.split(|c: char| !c.is_ascii_digit() && c != ',');
+                for figure in &figures {
+                    assert!(words.any(|word| word == figure), "{size:?} {figure}: {all}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_give_way_to_figures_and_then_to_letters() {
+        let mut play = Play::new(Profile::Lesson);
+        play.ask("read");
+        play.read("a.rs", 121_123);
+        let legend = |size| shot(&play.mirror, size)[5].clone();
+        assert_eq!(
+            legend((58, 8)),
+            "│█C calls 13       █R res 121,123    ▒P preview 0        │"
+        );
+        assert_eq!(legend((40, 8)), "│█C 13       █R 121,123  ▒P 0          │");
+    }
+
+    #[test]
+    fn what_the_session_used_has_a_row_where_there_is_room() {
+        let mut play = Play::new(Profile::Lesson);
+        let said = |play: &Play| {
+            let rows = shot(&play.mirror, (78, 10));
+            let said = rows.iter().find(|row| row.contains("tokens ")).cloned();
+            said.unwrap_or_default().trim_matches(['│', ' ']).to_owned()
+        };
+        assert_eq!(said(&play), "tokens - in / - out");
+        play.ask("hi");
+        play.say("hello");
+        play.say("there");
+        let (chars, tokens) = play.mirror.measured;
+        assert_eq!(
+            said(&play),
+            format!(
+                "tokens {} in / 636 out   {}",
+                thousands(usize::try_from(tokens).unwrap()),
+                texts::chars_per_token(chars, tokens)
+            )
+        );
+    }
 
     const LIMIT: usize = 50_000;
 

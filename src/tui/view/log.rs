@@ -5,10 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use crate::text::thousands;
-use crate::tui::mirror::{Row, Source};
+use crate::tui::mirror::{Idle, Log, Row, Source};
 use crate::tui::text;
 use crate::tui::texts;
-use crate::tui::theme::Look;
+use crate::tui::theme::{Focus, Look};
 
 use super::paint::{Canvas, Pane};
 
@@ -17,6 +17,8 @@ const NAME: usize = 8;
 const FIGURE: usize = 7;
 
 /// Draws the pane; `skip` newest rows are scrolled out at the top.
+///
+/// Unless someone looks through it, what was not needed before a call is one row, so that earlier calls stay in view.
 pub(crate) fn render(pane: &Pane<'_>, skip: usize, area: Rect, buf: &mut Buffer) {
     let mut canvas = pane.framed("Log", area, buf);
     let log = &pane.mirror.log;
@@ -26,14 +28,82 @@ pub(crate) fn render(pane: &Pane<'_>, skip: usize, area: Rect, buf: &mut Buffer)
         task: None,
     });
     let column = text::cells(&column).max(3) + 1;
-    for (y, row) in log.newest_first().skip(skip).take(height).enumerate() {
-        draw(&mut canvas, (column, y), row, pane.look);
+    let lines = if pane.focus == Focus::Elsewhere && skip == 0 {
+        folded(log, height)
+    } else {
+        let rows = log.newest_first().skip(skip).take(height);
+        rows.map(Line::Row).collect()
+    };
+    for (y, line) in lines.iter().enumerate() {
+        match line {
+            Line::Row(row) => draw(&mut canvas, (column, y), row, pane.look),
+            Line::Idle(rows) => draw_idle(&mut canvas, (column, y), rows, pane.look),
+        }
     }
-    let shown = log.len().saturating_sub(skip);
-    if shown < height && log.dropped() > 0 {
+    if lines.len() < height && log.dropped() > 0 {
         let note = texts::count(log.dropped(), "older row", "older rows");
-        canvas.put((0, shown), &format!("({note} dropped)"), Style::new());
+        canvas.put((0, lines.len()), &format!("({note} dropped)"), Style::new());
     }
+}
+
+/// A line of the pane.
+enum Line<'a> {
+    /// A row as it is.
+    Row(&'a Row),
+    /// The rows of stages that did nothing before one call, newest first.
+    Idle(Vec<&'a Row>),
+}
+
+/// At most `height` lines, newest first: rows of idle stages stand together where the newest of them is.
+fn folded(log: &Log, height: usize) -> Vec<Line<'_>> {
+    let mut lines = Vec::new();
+    let mut open: Option<usize> = None;
+    for row in log.newest_first() {
+        if row.name == "check" {
+            open = None;
+        }
+        let full = lines.len() == height;
+        let known = open.and_then(|at| lines.get_mut(at));
+        match (row.idle, known) {
+            (Some(_), Some(Line::Idle(rows))) if rows[0].source == row.source => rows.push(row),
+            _ if full => {
+                if open.is_none() {
+                    break;
+                }
+            }
+            (Some(_), _) => {
+                open = Some(lines.len());
+                lines.push(Line::Idle(vec![row]));
+            }
+            (None, _) => lines.push(Line::Row(row)),
+        }
+    }
+    lines
+}
+
+/// `not needed: budget snip history   off: fit`; one that is alone stands there with its figures.
+fn draw_idle(canvas: &mut Canvas<'_>, (column, y): (usize, usize), rows: &[&Row], look: Look) {
+    if let [row] = rows {
+        return draw(canvas, (column, y), row, look);
+    }
+    let Some(first) = rows.first() else { return };
+    let mut parts = Vec::new();
+    for (idle, word) in [
+        (Idle::NotNeeded, "not needed:"),
+        (Idle::Off, "off:"),
+        (Idle::Waits, "waits:"),
+    ] {
+        let of = rows.iter().rev().filter(|row| row.idle == Some(idle));
+        let names: Vec<&str> = of.map(|row| row.name).collect();
+        if !names.is_empty() {
+            parts.push(format!("{word} {}", names.join(" ")));
+        }
+    }
+    let end = canvas.put((0, y), &source(first.source), Style::new());
+    let x = column.max(end + 1);
+    let room = canvas.width().saturating_sub(x);
+    let said = parts.join("   ");
+    canvas.put((x, y), &text::cut(&said, room, look.dots()), Style::new());
 }
 
 fn draw(canvas: &mut Canvas<'_>, (column, y): (usize, usize), row: &Row, look: Look) {
@@ -53,8 +123,31 @@ fn draw(canvas: &mut Canvas<'_>, (column, y): (usize, usize), row: &Row, look: L
         x = canvas.put((x, y), &figure, Style::new()) + 2;
     }
     let room = canvas.width().saturating_sub(x);
-    let said = look.words(&row.text).into_owned();
-    canvas.put((x, y), &text::cut(&said, room, look.dots()), Style::new());
+    let said = look.words(&row.text);
+    let mut line = if row.name == "log" {
+        end_of(&said, room, look)
+    } else {
+        text::cut(&said, room, look.dots()).into_owned()
+    };
+    for more in &row.more {
+        let more = format!("   {}", look.words(more));
+        if text::cells(&line) + text::cells(&more) <= room {
+            line.push_str(&more);
+        }
+    }
+    canvas.put((x, y), &line, Style::new());
+}
+
+/// The end of a path, which tells more than its beginning.
+fn end_of(path: &str, room: usize, look: Look) -> String {
+    if text::cells(path) <= room {
+        return path.to_owned();
+    }
+    let mut kept = room.saturating_sub(text::cells(look.dots()));
+    while text::cells(crate::text::tail(path, kept)) + text::cells(look.dots()) > room && kept > 0 {
+        kept -= 1;
+    }
+    format!("{}{}", look.dots(), crate::text::tail(path, kept))
 }
 
 /// `#43`, `#43.2` for its second subagent; empty before the first call.

@@ -149,7 +149,7 @@ fn newest(mirror: &Mirror, look: Look, room: usize) -> String {
         let arrow = look.arrow();
         let head = format!("{} {}{arrow}{}", change.id, from.letter(), to.letter());
         let (before, after) = change.chars;
-        let figures = format!("{} {arrow} {}", thousands(before), thousands(after));
+        let figures = format!("text {} {arrow} {}", thousands(before), thousands(after));
         let taken = text::cells(&head) + text::cells(&figures) + 2;
         let label = text::cut(&change.label, room.saturating_sub(taken), look.dots());
         if label.is_empty() {

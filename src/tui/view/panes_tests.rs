@@ -265,3 +265,80 @@ fn a_long_history_is_shown_through_a_window_at_its_end() {
     let narrow = text(&shot(messages::render, &play.mirror, (7, 3)));
     assert_eq!(narrow.lines().nth(1), Some("│UUUUU│"));
 }
+
+fn lines(draw: Draw, mirror: &Mirror, size: (u16, u16), focus: Focus) -> Vec<String> {
+    let buf = drawn(size, |area, buf| {
+        let pane = Pane {
+            focus,
+            ..pane(mirror, Look::default())
+        };
+        draw(&pane, area, buf);
+    });
+    let lines = text(&buf);
+    let inner = lines.lines().skip(1);
+    inner
+        .map(|line| line.trim_matches(['│', '┃', ' ']).to_owned())
+        .collect()
+}
+
+#[test]
+fn the_log_folds_what_was_not_needed_until_someone_looks_through_it() {
+    let mut play = Play::new(Profile::Lesson);
+    play.ask("read");
+    for path in ["a", "b", "c", "d"] {
+        play.read(path, 500);
+    }
+    play.pipeline();
+    let draw: Draw = |pane, area, buf| log::render(pane, 0, area, buf);
+    let folded = lines(draw, &play.mirror, (90, 9), Focus::Elsewhere);
+    assert_eq!(
+        folded[..6],
+        [
+            "#5  not needed: budget snip fit history",
+            "#5  cache   kept up to m2",
+            "#5  micro   ●    −450  m3 read a → placeholder   text 500 → 50   full text: session log",
+            "#5  check   2,913 chars, 9 messages: under the line",
+            "#4  usage   1,548 in / 318 out tokens = 6.0 chars/token",
+            "#4  send    2,194 chars  (+ system 1,912 + tools 5,240)",
+        ]
+    );
+    let all = lines(draw, &play.mirror, (90, 9), Focus::Here);
+    assert_eq!(all[0], "#5  history ○ not needed   load 2,463 ≤ 50,000");
+    assert_eq!(all.iter().filter(|row| row.contains('○')).count(), 4);
+}
+
+#[test]
+fn an_idle_stage_keeps_a_reminder_of_its_last_firing() {
+    let mut play = Play::new(Profile::Lesson);
+    play.ask("read");
+    for path in ["a", "b", "c", "d"] {
+        play.read(path, 500);
+    }
+    play.say("well");
+    play.say("done");
+    let draw: Draw = pipeline::render;
+    let said = |width| lines(draw, &play.mirror, (width, 9), Focus::Elsewhere)[2].clone();
+    let idle = "3 micro    ○       —  no: older results are all ≤ 120 chars";
+    assert_eq!(said(90), format!("{idle} · last fired #5 −450"));
+    assert_eq!(said(80), format!("{idle} · last #5 −450"));
+    assert_eq!(said(62), idle);
+}
+
+#[test]
+fn guards_that_are_off_are_shown() {
+    let title = |play: &Play, width| {
+        let shot = shot(pipeline::render, &play.mirror, (width, 9));
+        text(&shot).lines().next().unwrap_or_default().to_owned()
+    };
+    let mut play = Play::new(Profile::Lesson);
+    play.ask("hi");
+    play.pipeline();
+    assert!(!title(&play, 58).contains("guards"));
+    play.limits.guards = false;
+    play.tell(crate::event::AgentEvent::LimitsChanged {
+        limits: play.limits.clone(),
+        reason: "the demo".to_owned(),
+    });
+    assert!(title(&play, 58).contains("Pipeline   before call 1   profile lesson   guards off "));
+    assert!(title(&play, 44).contains("Pipeline   before call 1   guards off "));
+}

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use crate::context::{Guards, Stage};
 use crate::text::thousands;
-use crate::tui::mirror::{Check, ROWS, Run, short};
+use crate::tui::mirror::{Check, Mirror, ROWS, Run, short};
 use crate::tui::text;
 use crate::tui::texts;
 use crate::tui::theme::{Lamp, Look};
@@ -33,10 +33,20 @@ pub(crate) fn render(pane: &Pane<'_>, area: Rect, buf: &mut Buffer) {
     } else {
         "Pipeline   before every call".to_owned()
     };
-    if let Some(profile) = profile {
-        title.push_str("   profile ");
-        title.push_str(profile);
+    let room = usize::from(area.width).saturating_sub(4);
+    let profile = profile.map(|profile| format!("   profile {profile}"));
+    let guards = if pane.mirror.limits().guards {
+        ""
+    } else {
+        "   guards off"
+    };
+    // That nothing guards is worth more than the profile's name.
+    if let Some(profile) = profile
+        && text::cells(&title) + text::cells(&profile) + text::cells(guards) <= room
+    {
+        title.push_str(&profile);
     }
+    title.push_str(guards);
     let mut canvas = pane.framed(&title, area, buf);
     if canvas.width() < ROOMY {
         narrow(&mut canvas, pane);
@@ -130,19 +140,45 @@ fn stage_row(canvas: &mut Canvas<'_>, y: usize, stage: Stage, pane: &Pane<'_>) {
     let said = look.words(&said);
     let at = TEXT.max(end + 1);
     let room = canvas.width().saturating_sub(at);
-    let guards = guards(check.guards);
-    let whole = if guards.is_empty() {
-        said.clone().into_owned()
-    } else {
-        format!("{said}   {guards}")
+    let mut line = text::cut(&said, room, look.dots()).into_owned();
+    // What does not fit is told in Why.
+    let guards = guards(pane.mirror.run.kept(stage));
+    let behind = (!guards.is_empty()).then(|| format!("   {guards}"));
+    for behind in behind.into_iter().chain(place(pane.mirror, stage)) {
+        let behind = look.words(&behind);
+        if text::cells(&line) + text::cells(&behind) <= room {
+            line.push_str(&behind);
+        }
+    }
+    let reminders = reminders(pane.mirror, stage);
+    let fitting = reminders
+        .iter()
+        .map(|text| look.words(text))
+        .find(|text| text::cells(&line) + text::cells(text) <= room);
+    line.push_str(&fitting.unwrap_or_default());
+    canvas.put((at, y), &line, Style::new());
+}
+
+/// Where the text is that the stage took out of the context.
+fn place(mirror: &Mirror, stage: Stage) -> Option<String> {
+    let fired = mirror.run.check(stage).fired.as_ref()?;
+    let place = texts::place(stage, fired, mirror.has_log())?;
+    Some(format!("   {place}"))
+}
+
+/// What a stage that is idle now did last, the longest form first.
+fn reminders(mirror: &Mirror, stage: Stage) -> Vec<String> {
+    let idle = matches!(mirror.run.check(stage).lamp, Lamp::Waiting | Lamp::Unneeded);
+    let Some(last) = mirror.last(stage).filter(|_| idle) else {
+        return Vec::new();
     };
-    // A guard that does not fit is told in Why.
-    let fitting = if text::cells(&whole) <= room {
-        whole
-    } else {
-        text::cut(&said, room, look.dots()).into_owned()
-    };
-    canvas.put((at, y), &fitting, Style::new());
+    let call = thousands(usize::try_from(last.call).unwrap_or(usize::MAX));
+    let change = texts::change(last.change);
+    vec![
+        format!(" · last fired #{call} {change}"),
+        format!(" · last #{call} {change}"),
+        format!(" · last #{call}"),
+    ]
 }
 
 /// What a stage says; the recovery has a text of its own while nobody needs it.
