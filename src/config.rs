@@ -31,7 +31,6 @@ pub use found::{ConfigError, Origin, Place};
 pub use key::{Key, KeyForm};
 pub use rules::{keep_rule, kept_rules};
 pub use show::{route, show};
-pub(crate) use values::is_this_machine;
 
 /// Every setting with its default and a comment; `plimsoll config --init` writes it.
 pub const TEMPLATE: &str = include_str!("../assets/config.toml");

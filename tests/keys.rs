@@ -331,8 +331,15 @@ fn screen(place: &Place, options: &[&str]) -> Terminal {
         .unwrap()
 }
 
+/// Types `text` in pieces that fingers could have typed: more at once would be a paste, and Enter a part of it.
 fn enter(terminal: &mut Terminal, text: &str) {
-    terminal.send_str(text).unwrap();
+    for end in 1..=text.len() {
+        terminal.send_str(&text[end - 1..end]).unwrap();
+        let written = format!("> {}", &text[..end]);
+        terminal
+            .wait_until(|screen| screen.contains(written.trim_end()))
+            .unwrap();
+    }
     terminal.send(Key::Enter).unwrap();
 }
 

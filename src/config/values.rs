@@ -93,7 +93,7 @@ pub(super) fn is_plain_to_elsewhere(address: &str) -> bool {
 }
 
 /// Whether `url` names the machine that the program runs on.
-pub(crate) fn is_this_machine(url: &Url) -> bool {
+fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let number = host
         .trim_start_matches('[')

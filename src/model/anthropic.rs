@@ -22,12 +22,12 @@ use super::explain::{Answer, Place, Speaker, unusable};
 use super::http::{
     build_client, chunks, header, headers, kind_of_body, messages_url, models_url, request_id,
 };
-use super::offers::{self, Offer};
+use super::offers::{self, Listing, Offer};
 use super::reading::Reading;
 use super::retry::{Attempts, Failure, Headers};
 use super::trouble::Trouble;
 use super::wire::{self, Form, Marks};
-use super::{Delta, Model, Request};
+use super::{Delta, Model, ModelError, Request};
 
 /// The most of an error body that is read, in bytes.
 const ERROR_BODY: usize = 256 * 1024;
@@ -74,6 +74,12 @@ impl AnthropicModel {
                 window: OnceCell::new(),
             }),
         }
+    }
+
+    /// Asks the server for its models. Waits as long as the server keeps the connection open.
+    pub(crate) async fn models(&self) -> Result<Listing, ModelError> {
+        let listing = self.inner.list(None).await;
+        listing.map_err(|failure| failure.error)
     }
 }
 
@@ -203,21 +209,26 @@ impl Inner {
 
     /// The models that the server says it offers, or what it says of one; nothing where it cannot be asked.
     async fn offers(&self, model: Option<&str>) -> Vec<Offer> {
-        let asking = async {
-            let url = models_url(&self.endpoint.base_url, model)?;
-            let client = self.client(&url).await.ok()?;
-            let headers = headers(&self.endpoint).ok()?;
-            let sent = client.get(url).headers(headers).send().await;
-            let response = sent
-                .ok()
-                .filter(|response| response.status().is_success())?;
-            let body = self.body(response, LIST_BODY).await.ok()?;
-            serde_json::from_slice(&body).ok()
-        };
-        let answer: Option<serde_json::Value> = timeout(LIST_PATIENCE, asking).await.ok().flatten();
-        answer
-            .map(|answer| offers::read(&answer))
-            .unwrap_or_default()
+        match timeout(LIST_PATIENCE, self.list(model)).await {
+            Ok(Ok(Listing::Models(models))) => models,
+            Ok(Ok(Listing::Refused(_)) | Err(_)) | Err(_) => Vec::new(),
+        }
+    }
+
+    async fn list(&self, model: Option<&str>) -> Result<Listing, Failure> {
+        let base = &self.endpoint.base_url;
+        let url = models_url(base, model)
+            .ok_or_else(|| unusable("the base URL has no place for a list of models"))?;
+        let client = self.client(&url).await.map_err(|why| unusable(&why))?;
+        let headers = headers(&self.endpoint).map_err(|why| unusable(&why))?;
+        let sent = client.get(url).headers(headers).send().await;
+        let response = sent.map_err(|error| self.speaker.network(error))?;
+        if !response.status().is_success() {
+            return Ok(Listing::Refused(response.status().as_u16()));
+        }
+        let body = self.body(response, LIST_BODY).await?;
+        let answer = serde_json::from_slice(&body).unwrap_or_default();
+        Ok(Listing::Models(offers::read(&answer)))
     }
 
     /// Reads the answer to a request that was taken: an event stream, or one JSON object.

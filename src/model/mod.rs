@@ -39,6 +39,7 @@ pub use anthropic::AnthropicModel;
 pub use endpoint::{Endpoint, Key};
 pub use header::Header;
 pub(crate) use http::without_userinfo;
+pub(crate) use offers::{Listing, Offer, names, window_of};
 pub use retry::Retrying;
 pub use secret::Secret;
 pub use summaries::WithSummaries;

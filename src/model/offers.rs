@@ -20,6 +20,15 @@ pub(crate) struct Offer {
     pub(crate) window: Option<u64>,
 }
 
+/// What came back when the server was asked for its models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Listing {
+    /// The models; none where the answer is no list.
+    Models(Vec<Offer>),
+    /// An answer with an error status, or a redirect.
+    Refused(u16),
+}
+
 /// The models of an answer: a list, or the one that was asked for.
 pub(crate) fn read(answer: &Value) -> Vec<Offer> {
     let list = ["data", "models"]
