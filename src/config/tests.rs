@@ -286,6 +286,33 @@ fn an_address_of_the_workspace_never_gets_the_users_key() {
 }
 
 #[test]
+fn headers_of_the_users_own_go_to_no_address_of_the_workspace() {
+    let headers = ("ANTHROPIC_CUSTOM_HEADERS", "x-team: mine");
+    let names = |config: &Config| {
+        let names = config.headers.iter().map(|header| header.name().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    let own = Folder::new().load(&[headers], &[]).unwrap();
+    assert_eq!(names(&own), ["x-team"]);
+    let text = "ANTHROPIC_API_KEY=theirs\nANTHROPIC_BASE_URL=https://their.example\nANTHROPIC_CUSTOM_HEADERS=x-evil: 1";
+    let folder = Folder::new().with("work/.env", text);
+    let theirs = folder.load(&[headers], &["--trust"]).unwrap();
+    assert_eq!(theirs.base_url, "https://their.example");
+    assert_eq!(names(&theirs), [""; 0]);
+    let notice = theirs.notices.last().unwrap();
+    assert!(
+        notice.starts_with("ANTHROPIC_CUSTOM_HEADERS was left out: it is not for the address of "),
+        "{notice}"
+    );
+    let without = folder.load(&[], &["--trust"]).unwrap();
+    assert_eq!(
+        names(&without),
+        [""; 0],
+        "a file of the workspace sets none"
+    );
+}
+
+#[test]
 fn a_key_of_the_workspace_goes_to_no_other_address() {
     let folder = Folder::new().with("work/.env", "ANTHROPIC_API_KEY=theirs");
     let alone = folder.load(&[], &["--trust"]).unwrap();
