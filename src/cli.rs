@@ -32,6 +32,9 @@ pub struct Cli {
     pub screen: Screen,
 }
 
+/// Behind the help of `doctor`.
+const DOCTOR: &str = "The server gets two requests, one of them for a reply of one token. --offline leaves them out.";
+
 /// A command.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
@@ -43,6 +46,9 @@ pub enum Command {
     Replay(Replay),
     /// Show the settings in force and where each comes from
     Config(ShowConfig),
+    /// Look what works here, and say what to do where it does not: terminal, folder, key, server, model, tools
+    #[command(after_help = DOCTOR)]
+    Doctor,
     /// Print completions for a shell
     Completions {
         /// Which shell
@@ -89,7 +95,8 @@ pub struct Run {
 /// Options of `replay`.
 #[derive(Clone, Debug, Args)]
 pub struct Replay {
-    /// A JSON list of messages, one JSON message a line, or an object with `messages`
+    /// A JSON list of messages, one JSON message a line, an object with `messages`, or a session log or a file of
+    /// --events: the context at its end
     pub file: PathBuf,
     /// What goes to standard output: a report for people, or one JSON object
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
@@ -163,7 +170,7 @@ pub struct Display {
 /// Options of the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Screen {
-    /// Write what happens to FILE, one JSON object for each event
+    /// Write what happens to FILE, one JSON object for each event; a file that exists goes on at its end
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
     /// Type these keys before the frame is printed.
@@ -171,10 +178,10 @@ pub struct Screen {
         long,
         value_name = "KEYS",
         requires = "print",
-        help = "Type KEYS, then print the screen and end: characters as typed, and names such as <enter> <esc> <c-c> <lt>"
+        help = "With --print: type KEYS before the frame is printed, characters as typed and names such as <enter> <esc> <c-c> <lt>"
     )]
     pub keys: Option<String>,
-    /// Print one frame as text once nothing moves, and end; needs no terminal
+    /// Print one frame as text once nothing moves, and end; needs no terminal. Without a size: 80x24
     #[arg(long, value_name = "WxH", num_args = 0..=1, default_missing_value = "80x24")]
     pub print: Option<Size>,
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{Write as _, stdout};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::CommandFactory;
@@ -12,6 +13,7 @@ use crate::cli::{Cli, Common, Format, Replay, ShowConfig};
 use crate::config::{self, Config, Sources};
 use crate::headless::escape_json;
 use crate::replay::Recording;
+use crate::session::{self, FoldError};
 use crate::text::clean;
 use crate::{demo, launch};
 
@@ -21,16 +23,20 @@ pub(crate) fn replay(options: &Replay, common: &Common) -> Result<u8, Failed> {
     let name = options.file.display();
     let bytes = std::fs::read(&options.file).with_context(|| format!("{name}: cannot be read"))?;
     let profile = match &common.profile {
-        Some(name) => config::profile_of_option(name)?,
-        None => crate::context::Profile::default(),
+        Some(name) => Some(config::profile_of_option(name)?),
+        None => None,
     };
     let sets: Vec<(String, String)> = common
         .set
         .iter()
         .map(|set| (set.name.clone(), set.value.clone()))
         .collect();
-    let report = Recording::parse_bytes(&bytes)
-        .and_then(|recording| recording.run(profile, &sets))
+    let mut recording = recording(&bytes).with_context(|| name.to_string())?;
+    if profile.is_some() {
+        recording.forget_limits();
+    }
+    let report = recording
+        .run(profile.unwrap_or_default(), &sets)
         .with_context(|| name.to_string())?;
     match options.format {
         Format::Text => print(&clean(&report.to_text()))?,
@@ -40,6 +46,31 @@ pub(crate) fn replay(options: &Replay, common: &Common) -> Result<u8, Failed> {
         ))?,
     }
     Ok(0)
+}
+
+/// What a file holds: the context that a session log ends with, or any form that a recording has by itself.
+fn recording(bytes: &[u8]) -> anyhow::Result<Recording> {
+    match std::str::from_utf8(bytes).map(session::fold) {
+        Ok(Ok(folded)) => Ok(Recording::of_session(
+            &folded.history,
+            &folded.limits,
+            &folded.known,
+        )),
+        Ok(Err(FoldError::NoHeader)) | Err(_) => {
+            Recording::parse_bytes(bytes).map_err(|error| match error.session().and_then(log_of) {
+                Some(log) => anyhow::anyhow!("{error}: {}", log.display()),
+                None => error.into(),
+            })
+        }
+        Ok(Err(error @ (FoldError::Version(_) | FoldError::Line { .. }))) => Err(error.into()),
+    }
+}
+
+/// The log of a session, if it lies where this program keeps them.
+fn log_of(session: &str) -> Option<PathBuf> {
+    let is_id = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let path = config::sessions_folder()?.join(session::log_name(session));
+    (session.chars().all(is_id) && path.is_file()).then_some(path)
 }
 
 /// The settings in force, or the file for them.
@@ -53,12 +84,7 @@ pub(crate) fn config(options: &ShowConfig, common: &Common) -> Result<u8, Failed
         print(&format!("{}\n", clean(&path.display().to_string())))?;
         return Ok(0);
     }
-    let config = Config::load(&Sources {
-        user_file: config::user_file(),
-        workspace: launch::workspace(common)?,
-        environment: config::environment()?,
-        options: common,
-    })?;
+    let config = Config::load(&Sources::of(launch::workspace(common)?, common)?)?;
     launch::say_notices(&config);
     print(&clean(&config::show(&config)))?;
     Ok(0)

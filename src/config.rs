@@ -4,6 +4,7 @@
 //! from a trusted `.env`), and no form of it is ever shown or written.
 
 mod apply;
+mod consent;
 mod file;
 mod folders;
 mod found;
@@ -11,6 +12,7 @@ mod key;
 mod rules;
 mod show;
 mod values;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,14 +20,18 @@ use std::time::Duration;
 
 use crate::cli::Common;
 use crate::context::{Limits, Profile};
+use crate::model::Header;
 use crate::permission::Mode;
 use found::{Given, Raw};
+use workspace::Files;
 
-pub use folders::{init, sessions_folder, user_file};
+pub use consent::{Consent, Folder};
+pub use folders::{init, sessions_folder, state_folder, user_file};
 pub use found::{ConfigError, Origin, Place};
 pub use key::{Key, KeyForm};
 pub use rules::{keep_rule, kept_rules};
-pub use show::show;
+pub use show::{route, show};
+pub(crate) use values::is_this_machine;
 
 /// Every setting with its default and a comment; `plimsoll config --init` writes it.
 pub const TEMPLATE: &str = include_str!("../assets/config.toml");
@@ -45,8 +51,12 @@ pub struct Config {
     pub key: Option<Key>,
     /// Another model for summaries.
     pub summary_model: Option<String>,
+    /// Headers of the user's own for it.
+    pub headers: Vec<Header>,
     /// The version of the API that is asked for.
     pub anthropic_version: String,
+    /// What is asked of the API that is still tried out.
+    pub anthropic_beta: Option<String>,
     /// The most tokens of one reply.
     pub max_tokens: u32,
     /// How often a request is made again.
@@ -63,6 +73,8 @@ pub struct Config {
     pub permission: Mode,
     /// What was left out, and why: for the user.
     pub notices: Vec<String>,
+    /// The workspace's settings files, where they were left out and the user can agree to them.
+    pub untrusted: Option<Folder>,
     /// Where each setting that is no default came from.
     origins: BTreeMap<String, Origin>,
 }
@@ -72,6 +84,8 @@ pub struct Config {
 pub struct Sources<'a> {
     /// The user's settings file, which need not exist; `None` where the platform has no place for one.
     pub user_file: Option<PathBuf>,
+    /// Where it is kept what the user agreed to; `None` where the platform has no place for it.
+    pub state: Option<PathBuf>,
     /// The folder that the agent works in.
     pub workspace: PathBuf,
     /// The variables of [`VARIABLES`] that are set.
@@ -80,10 +94,30 @@ pub struct Sources<'a> {
     pub options: &'a Common,
 }
 
+impl<'a> Sources<'a> {
+    /// The sources of this process, for work in `workspace`.
+    ///
+    /// # Errors
+    /// If a variable is not UTF-8.
+    pub fn of(workspace: PathBuf, options: &'a Common) -> Result<Self, ConfigError> {
+        Ok(Self {
+            user_file: user_file(),
+            state: state_folder(),
+            workspace,
+            environment: environment()?,
+            options,
+        })
+    }
+}
+
+/// Headers for the server, a line each. Taken from the environment only, never from a file.
+const CUSTOM_HEADERS: &str = "ANTHROPIC_CUSTOM_HEADERS";
+
 /// The variables that are read, the stronger of two for the same thing first.
-pub const VARIABLES: [&str; 5] = [
+pub const VARIABLES: [&str; 6] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
+    CUSTOM_HEADERS,
     "ANTHROPIC_BASE_URL",
     "MODEL_ID",
     "ANTHROPIC_MODEL",
@@ -98,7 +132,9 @@ impl Default for Config {
             base_url: "https://api.anthropic.com".to_owned(),
             key: None,
             summary_model: None,
+            headers: Vec::new(),
             anthropic_version: "2023-06-01".to_owned(),
+            anthropic_beta: None,
             max_tokens: 8_192,
             max_retries: 4,
             connect_timeout: Duration::from_secs(10),
@@ -107,6 +143,7 @@ impl Default for Config {
             allow_http: false,
             permission: Mode::default(),
             notices: Vec::new(),
+            untrusted: None,
             origins: BTreeMap::new(),
         }
     }
@@ -121,7 +158,8 @@ impl Config {
         let mut config = Self::default();
         let mut layers = Vec::new();
         if let Some(path) = &sources.user_file {
-            layers.extend(file::settings(path, Origin::User)?);
+            let text = file::read(path)?;
+            layers.extend(file::settings(path, text.as_deref(), Origin::User)?);
         }
         let (project, dotenv) = config.workspace_files(sources)?;
         layers.extend(project);
@@ -132,37 +170,51 @@ impl Config {
         let key = config.part_addresses_from_keys(&mut layers, key);
         config.apply(layers)?;
         config.key = key;
+        config.take_headers(&sources.environment)?;
         Ok(config)
     }
 
-    /// The settings files of the workspace where they are trusted, else a notice for each that was left out.
+    /// The user's own headers, which are as secret as the key: they do not go to an address from the workspace either.
+    fn take_headers(
+        &mut self,
+        environment: &BTreeMap<&'static str, String>,
+    ) -> Result<(), ConfigError> {
+        let Some(text) = environment.get(CUSTOM_HEADERS) else {
+            return Ok(());
+        };
+        if matches!(self.origin("base_url"), Origin::Dotenv(_)) {
+            self.notices.push(format!(
+                "{CUSTOM_HEADERS} was left out: it is not for the address of {}",
+                self.origin("base_url")
+            ));
+            return Ok(());
+        }
+        self.headers = Header::parse_lines(text)
+            .map_err(|why| Origin::Environment(CUSTOM_HEADERS).error(why))?;
+        Ok(())
+    }
+
+    /// The settings of the workspace's files where they are trusted, else a notice for each that was left out.
     fn workspace_files(
         &mut self,
         sources: &Sources<'_>,
     ) -> Result<(Vec<Given>, Vec<Given>), ConfigError> {
-        let settings = sources.workspace.join(".plimsoll/config.toml");
-        let dotenv = sources.workspace.join(".env");
-        if sources.options.trust {
-            return Ok((
-                file::settings(&settings, Origin::Project)?,
-                file::dotenv(&dotenv)?,
+        let files = Files::read(&sources.workspace);
+        let folder = files.consent();
+        let agreed = folder.clone().map(Consent::Folder).map(|consent| {
+            let kept = consent.is_kept(sources.state.as_deref());
+            kept.map_err(|error| ConfigError::Consent(format!("{error:#}")))
+        });
+        if sources.options.trust || agreed.transpose()?.unwrap_or(false) {
+            return files.parse();
+        }
+        for name in files.names() {
+            self.notices.push(format!(
+                "{name} of this folder was left out; --trust takes it for this run"
             ));
         }
-        if settings.exists() {
-            self.leave_out(".plimsoll/config.toml");
-        }
-        // A project's `.env` mostly holds other things: then there is nothing to say. One that cannot be read says so
-        // once it is trusted.
-        if file::dotenv(&dotenv).is_ok_and(|found| !found.is_empty()) {
-            self.leave_out(".env");
-        }
+        self.untrusted = folder.filter(|_| sources.state.is_some());
         Ok((Vec::new(), Vec::new()))
-    }
-
-    fn leave_out(&mut self, name: &str) {
-        self.notices.push(format!(
-            "{name} of this folder was left out; --trust takes it for this run"
-        ));
     }
 
     /// An address from a file of the workspace is only ever used with a key from that same file, and a key from there
@@ -172,7 +224,7 @@ impl Config {
         layers: &mut Vec<Given>,
         key: Option<Key>,
     ) -> Option<Key> {
-        let own_key = key.as_ref().is_some_and(|key| key.from_dotenv);
+        let own_key = key.as_ref().is_some_and(Key::is_from_dotenv);
         layers.retain(|given| {
             let dangerous = given.name == "base_url"
                 && match given.origin {
@@ -218,13 +270,19 @@ impl Config {
     /// Why the address must not be used as it is: plain http to another machine.
     #[must_use]
     pub fn refused_address(&self) -> Option<String> {
-        (!self.allow_http && values::is_plain_to_elsewhere(&self.base_url)).then(|| {
+        (!self.allow_http && self.is_plain_to_elsewhere()).then(|| {
             format!(
                 "{} is plain http to another machine: key and text could be read on the way; use https, or allow it \
                  with --set allow_http=true",
                 self.base_url
             )
         })
+    }
+
+    /// Whether key and text go to another machine where everyone on the way can read them.
+    #[must_use]
+    pub fn is_plain_to_elsewhere(&self) -> bool {
+        values::is_plain_to_elsewhere(&self.base_url)
     }
 
     /// Where the setting `name` came from.

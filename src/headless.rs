@@ -129,11 +129,13 @@ pub fn stop_signal() -> io::Result<impl Future<Output = u8>> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
+    let mut quit = signal(SignalKind::quit())?;
     Ok(async move {
         let kind = tokio::select! {
             _ = interrupt.recv() => SignalKind::interrupt(),
             _ = terminate.recv() => SignalKind::terminate(),
             _ = hangup.recv() => SignalKind::hangup(),
+            _ = quit.recv() => SignalKind::quit(),
         };
         u8::try_from(kind.as_raw_value()).unwrap_or_default()
     })

@@ -7,16 +7,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use serde_json::Value;
 
 use crate::agent::{AgentConfig, Questions};
 use crate::cli::Common;
 use crate::config::{self, Config, Origin, Sources};
+use crate::context::Limits;
 use crate::demo::{self, Demo};
-use crate::model::{AnthropicModel, Endpoint, Key, Model, Retrying, WithSummaries};
+use crate::model::{AnthropicModel, Endpoint, Model, Retrying, WithSummaries};
 use crate::permission::{Mode, Policy};
 use crate::session::{Header, Session};
 use crate::store::{FsStore, MemStore, Store};
-use crate::text::clean;
+use crate::text::{clean, thousands};
 use crate::tools::{ToolSettings, Tools, Workspace};
 
 /// How long work that cannot be stopped may hold up the end.
@@ -47,15 +49,20 @@ pub(crate) fn say_notices(config: &Config) {
     }
 }
 
+/// Where requests go and where that came from, on standard error.
+pub(crate) fn say_route(config: &Config) {
+    let _ = writeln!(stderr(), "plimsoll: {}", clean(&config::route(config)));
+}
+
 /// The model of the settings, where there is a key and the address may be used.
 pub(crate) fn real_model(config: &Config) -> anyhow::Result<Arc<dyn Model>> {
-    let key = config.key.as_ref().context(
-        "there is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or use the scripted model with --offline",
+    let endpoint = endpoint(config).context(
+        "there is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN (any text for a server that needs none), or use the scripted model with --offline",
     )?;
     if let Some(why) = config.refused_address() {
         anyhow::bail!(why);
     }
-    Ok(model(config, &key.sent()))
+    Ok(model(config, &endpoint))
 }
 
 /// A demo with the settings for it. The user's own settings have no part in it, so that it is the same everywhere.
@@ -75,6 +82,7 @@ pub(crate) fn demo(name: &str, common: &Common) -> anyhow::Result<(Config, Demo)
     let mut demo = demo::prepare(name)?;
     let mut config = Config::load(&Sources {
         user_file: None,
+        state: None,
         workspace: demo.folder.clone(),
         environment: BTreeMap::new(),
         options: common,
@@ -87,25 +95,75 @@ pub(crate) fn demo(name: &str, common: &Common) -> anyhow::Result<(Config, Demo)
         .gates
         .iter_mut()
         .filter_map(|gate| gate.limits.as_mut());
+    let mut changed = Vec::new();
     for limits in std::iter::once(&mut demo.limits).chain(later) {
+        let own = limits.clone();
         config.again(common, limits)?;
+        changed.extend(changes(&own, limits));
+    }
+    if let Some(first) = demo.gates.first_mut() {
+        first.say.push_str(&said_of(&changed));
     }
     config.profile = demo.profile;
     config.limits.clone_from(&demo.limits);
     Ok((config, demo))
 }
 
+/// The numbers that are others in `after`, each with its name, as a person reads it.
+fn changes(before: &Limits, after: &Limits) -> Vec<String> {
+    let all = |limits: &Limits| serde_json::to_value(limits).unwrap_or_default();
+    let (before, after) = (all(before), all(after));
+    let other = |name: &String| before[name] != after[name];
+    let names = Limits::names().into_iter().filter(other);
+    names
+        .map(|name| match &after[&name] {
+            Value::Number(number) => {
+                let whole = number.as_u64().and_then(|n| usize::try_from(n).ok());
+                let number = whole.map_or_else(|| number.to_string(), thousands);
+                format!("{name} {number}")
+            }
+            Value::String(word) => format!("{name} {word}"),
+            other => format!("{name} {other}"),
+        })
+        .collect()
+}
+
+/// What a demo's first gate says of numbers that are not the demo's own; its sentences speak of those.
+fn said_of(changed: &[String]) -> String {
+    let mut once: Vec<&str> = Vec::new();
+    for change in changed {
+        if !once.contains(&change.as_str()) {
+            once.push(change);
+        }
+    }
+    if once.is_empty() {
+        return String::new();
+    }
+    format!(" Numbers changed: {}.", once.join(", "))
+}
+
+/// The server of the settings with their model; nothing without a key.
+pub(crate) fn endpoint(config: &Config) -> Option<Endpoint> {
+    let key = config.key.as_ref()?;
+    Some(Endpoint {
+        key: Some(key.sent()),
+        key_from: Some(key.source()),
+        headers: config.headers.clone(),
+        beta: config.anthropic_beta.clone(),
+        max_tokens: config.max_tokens,
+        connect_timeout: config.connect_timeout,
+        stall_timeout: config.stall_timeout,
+        version: config.anthropic_version.clone(),
+        ..Endpoint::new(&config.base_url, &config.model)
+    })
+}
+
 /// The model of the settings, with another for summaries where they name one.
-fn model(config: &Config, key: &Key) -> Arc<dyn Model> {
+fn model(config: &Config, endpoint: &Endpoint) -> Arc<dyn Model> {
     let named = |name: &str| {
         let endpoint = Endpoint {
-            base_url: config.base_url.clone(),
             model: name.to_owned(),
-            key: Some(key.clone()),
-            max_tokens: config.max_tokens,
-            connect_timeout: config.connect_timeout,
-            stall_timeout: config.stall_timeout,
-            version: config.anthropic_version.clone(),
+            ..endpoint.clone()
         };
         Arc::new(Retrying::new(
             AnthropicModel::new(endpoint),

@@ -10,6 +10,7 @@ mod commands;
 pub mod config;
 pub mod context;
 pub mod demo;
+mod doctor;
 pub mod event;
 pub mod headless;
 mod launch;
@@ -64,6 +65,7 @@ pub fn run(cli: Cli) -> Result<u8, Failed> {
     match command {
         Some(Command::Replay(options)) => commands::replay(&options, &common),
         Some(Command::Config(options)) => commands::config(&options, &common),
+        Some(Command::Doctor) => doctor::doctor(&common),
         Some(Command::Completions { shell }) => commands::completions(shell),
         Some(Command::Demo(options)) if options.list => commands::list_demos(),
         Some(Command::Demo(options)) if options.headless => play::demo(&options, &common),

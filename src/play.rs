@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 
 use crate::agent::{self, AgentConfig, Questions};
 use crate::cli::{self, Common, Format};
-use crate::config::{self, Config, Sources};
+use crate::config::{Config, Sources};
 use crate::event::Gate;
 use crate::headless::{self, JsonLines, Text};
 use crate::launch::{self, GRACE};
@@ -20,17 +20,16 @@ use crate::{Failed, demo};
 pub(crate) fn run(options: &cli::Run, common: &Common) -> Result<u8, Failed> {
     let prompt = prompt(&options.prompt)?;
     let folder = launch::workspace(common)?;
-    let config = Config::load(&Sources {
-        user_file: config::user_file(),
-        workspace: folder.clone(),
-        environment: config::environment()?,
-        options: common,
-    })?;
+    let config = Config::load(&Sources::of(folder.clone(), common)?)?;
     launch::say_notices(&config);
     let model = if common.offline {
         scripted(Script::default())
     } else {
-        launch::real_model(&config)?
+        let model = launch::real_model(&config)?;
+        if options.format == Format::Text {
+            launch::say_route(&config);
+        }
+        model
     };
     let agent = launch::agent(&config, model, &folder, Questions::Refuse)?;
     let gate = Gate {

@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use crate::agent::{self, Questions};
 use crate::cli::{self, Color, Common, Display};
 use crate::commands::print;
-use crate::config::{self, Config, Origin, Sources};
+use crate::config::{self, Config, Consent, Origin, Sources};
 use crate::event::Gate;
 use crate::headless::EventLog;
 use crate::launch::{self, GRACE};
@@ -17,7 +17,7 @@ use crate::model::Model;
 use crate::model::scripted::{Pace, Script, ScriptedModel};
 use crate::permission::Mode;
 use crate::text::clean;
-use crate::tui::{self, End, Glyphs, Learn, Left, Look, Motion, Setup};
+use crate::tui::{self, End, Glyphs, Learn, Left, Look, Motion, Offer, Setup};
 use crate::{Failed, demo};
 
 /// What the conversation begins with where the scripted model stands in for a real one.
@@ -31,6 +31,9 @@ const WITHOUT_A_KEY: [&str; 2] = [
 const OFFLINE: &str = "This is the scripted model: it plays a part, it does not think. Try /demo, or type: read PATH, \
                        run COMMAND, find PATTERN, write PATH TEXT, compact.";
 
+/// What the conversation begins with where settings files of the folder were left out.
+const TRUST: &str = "If you know what they say, /trust takes them from now on; a changed file is asked about again.";
+
 /// What is shown: put together before the first frame, started after it.
 struct Show {
     config: Config,
@@ -39,6 +42,7 @@ struct Show {
     questions: Questions,
     first: Vec<String>,
     gates: Vec<Gate>,
+    offers: Vec<Offer>,
 }
 
 /// The file of `--events`, shared with whatever screen is shown.
@@ -59,20 +63,25 @@ pub(crate) fn demo(options: &cli::Demo, common: &Common) -> Result<u8, Failed> {
 
 fn own_folder(pace: Pace, common: &Common) -> Result<Show, Failed> {
     let folder = launch::workspace(common)?;
-    let config = Config::load(&Sources {
-        user_file: config::user_file(),
-        workspace: folder.clone(),
-        environment: config::environment()?,
-        options: common,
-    })?;
+    let mut config = Config::load(&Sources::of(folder.clone(), common)?)?;
     let mut first = config.notices.clone();
+    let mut offers = Vec::new();
+    if config.untrusted.is_some() {
+        first.push(TRUST.to_owned());
+        offers.push(Offer::Trust);
+    }
     let model = if common.offline {
         first.push(OFFLINE.to_owned());
         scripted(Script::default(), pace)
     } else if config.key.is_none() {
         first.extend(WITHOUT_A_KEY.map(ToOwned::to_owned));
         scripted(Script::default(), pace)
+    } else if plain_http_waits(&mut config)? {
+        first.push(plain_http(&config.base_url));
+        offers.push(Offer::AllowHttp);
+        scripted(Script::default(), pace)
     } else {
+        first.push(format!("{}.", config::route(&config)));
         launch::real_model(&config)?
     };
     let project = folder.display().to_string();
@@ -84,7 +93,35 @@ fn own_folder(pace: Pace, common: &Common) -> Result<Show, Failed> {
         questions,
         first,
         gates: Vec::new(),
+        offers,
     })
+}
+
+/// Whether the address is plain http to another machine and the user has not agreed to that yet.
+fn plain_http_waits(config: &mut Config) -> anyhow::Result<bool> {
+    if config.refused_address().is_none() {
+        return Ok(false);
+    }
+    let address = Consent::PlainHttp(config.base_url.clone());
+    config.allow_http = address.is_kept(config::state_folder().as_deref())?;
+    Ok(!config.allow_http)
+}
+
+fn plain_http(address: &str) -> String {
+    format!(
+        "{address} is plain http to another machine: key and text could be read on the way, so nothing is sent there and \
+         this is the scripted model. Use https, or type /allow-http to use the address as it is from now on."
+    )
+}
+
+/// Remembers what the user agreed to while `config` was in force.
+fn remember(offer: Offer, config: &Config) -> anyhow::Result<()> {
+    let consent = match offer {
+        Offer::Trust => config.untrusted.clone().map(Consent::Folder),
+        Offer::AllowHttp => Some(Consent::PlainHttp(config.base_url.clone())),
+    };
+    let state = config::state_folder();
+    consent.map_or(Ok(()), |consent| consent.keep(state.as_deref()))
 }
 
 fn practice(name: &str, pace: Pace, common: &Common) -> Result<Show, Failed> {
@@ -98,21 +135,27 @@ fn practice(name: &str, pace: Pace, common: &Common) -> Result<Show, Failed> {
         model: scripted(demo.script, pace),
         folder: demo.folder,
         // What is allowed in a practice folder is forgotten with it.
-        questions: Questions::Ask(Arc::new(|_| Ok(()))),
+        questions: Questions::Ask(Arc::new(|_| anyhow::bail!("this is a practice folder"))),
         first: Vec::new(),
         gates: demo.gates,
+        offers: Vec::new(),
     })
 }
 
 /// Shows `show`, then whatever demo the user switches to, until they leave; the exit code.
 fn until_left(mut show: Show, screen: &cli::Screen, common: &Common) -> Result<u8, Failed> {
     let events: Events = match &screen.events {
-        Some(path) => Some(Arc::new(Mutex::new(EventLog::create(path)?))),
+        Some(path) => {
+            let log = EventLog::append(path)
+                .with_context(|| format!("--events: {}: cannot be written", path.display()))?;
+            Some(Arc::new(Mutex::new(log)))
+        }
         None => None,
     };
     let runtime = Runtime::new()?;
     let code = loop {
         let setup = setup(&mut show, &common.display, &events)?;
+        let config = show.config.clone();
         if let Some(size) = screen.print {
             let keys = screen.keys.as_deref().unwrap_or_default();
             let size = format!("{}x{}", size.width, size.height);
@@ -124,13 +167,19 @@ fn until_left(mut show: Show, screen: &cli::Screen, common: &Common) -> Result<u
         let Left { end, parting } = runtime.block_on(tui::run(start(show), setup))?;
         say(&parting);
         match end {
+            End::Agree(offer) => {
+                remember(offer, &config)?;
+                show = own_folder(Pace::Learn, common)?;
+            }
             End::SwitchTo(name) => show = practice(&name, Pace::Learn, common)?,
             End::Quit | End::Signal(_) => break end.code(),
         }
     };
     runtime.shutdown_timeout(GRACE);
-    if let Some(error) = events.and_then(|log| lock(&log).failure()) {
-        say(&[format!("the file of --events is not complete: {error}")]);
+    let failure = events.and_then(|log| lock(&log).failure());
+    if let (Some(path), Some(error)) = (&screen.events, failure) {
+        let path = path.display();
+        say(&[format!("--events: {path}: not complete: {error}")]);
     }
     Ok(code)
 }
@@ -157,6 +206,7 @@ fn setup(show: &mut Show, display: &Display, events: &Events) -> anyhow::Result<
             Learn::Off
         }),
         first: std::mem::take(&mut show.first),
+        offers: std::mem::take(&mut show.offers),
         gates: std::mem::take(&mut show.gates),
         demos: demo::list()?
             .into_iter()
@@ -188,7 +238,7 @@ fn look(display: &Display) -> Look {
 }
 
 /// Whether the locale's characters are UTF-8, by the first of its variables that is set; so it is where none is.
-fn is_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
+pub(crate) fn is_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
         .filter_map(variable)

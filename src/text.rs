@@ -57,6 +57,18 @@ pub fn tail(text: &str, max: usize) -> &str {
         .map_or(text, |(at, _)| &text[at..])
 }
 
+/// `text` in at most `max` characters, the last of them `…` where some are missing.
+#[must_use]
+pub fn cut(text: &str, max: usize) -> Cow<'_, str> {
+    if head(text, max).len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(match max.checked_sub(1) {
+        Some(room) => format!("{}…", head(text, room)),
+        None => String::new(),
+    })
+}
+
 /// `n` with a comma between thousands: `37,030`.
 #[must_use]
 pub fn thousands(n: usize) -> String {
@@ -176,6 +188,12 @@ mod tests {
             (head("ab", 5), tail("ab", 5), head("ab", 0), tail("ab", 0)),
             ("ab", "ab", "", "")
         );
+    }
+
+    #[test]
+    fn a_cut_shows_that_it_is_one() {
+        let cuts = [4, 3, 2, 1, 0].map(|max| cut("é漢👩", max));
+        assert_eq!(cuts, ["é漢👩", "é漢👩", "é…", "…", ""]);
     }
 
     #[test]

@@ -42,8 +42,8 @@ const FLOORS: [(&str, &[&str]); 14] = [
 ];
 
 /// The files that put all floors together.
-const WIRING: [&str; 8] = [
-    "lib", "main", "cli", "config", "commands", "launch", "play", "show",
+const WIRING: [&str; 9] = [
+    "lib", "main", "cli", "config", "commands", "launch", "play", "show", "doctor",
 ];
 
 /// Words that have no place in a folder or file, with the reason.

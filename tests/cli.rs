@@ -4,68 +4,17 @@
     reason = "a test that cannot start the program fails"
 )]
 
+mod support;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
-
-/// A home and a workspace of its own, and the program in them.
-struct Place(tempfile::TempDir);
-
-impl Place {
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        fs::create_dir(place.work()).unwrap();
-        place
-    }
-
-    fn work(&self) -> PathBuf {
-        self.0.path().join("work")
-    }
-
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.work().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        path
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let home = self.0.path();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-        command
-            .args(arguments)
-            .current_dir(self.work())
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("HOME", home)
-            .env("TMPDIR", home);
-        for kind in ["CONFIG", "DATA", "STATE", "CACHE"] {
-            command.env(format!("XDG_{kind}_HOME"), home.join(kind.to_lowercase()));
-        }
-        command
-    }
-
-    /// Standard output, standard error, exit code.
-    fn run(&self, arguments: &[&str]) -> (String, String, i32) {
-        told(
-            self.command(arguments)
-                .stdin(Stdio::null())
-                .output()
-                .unwrap(),
-        )
-    }
-}
-
-fn told(output: Output) -> (String, String, i32) {
-    (
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap(),
-        output.status.code().unwrap(),
-    )
-}
+use support::place::{Place, told};
+use support::reply::Reply;
+use support::server::Server;
 
 fn events(out: &str) -> Vec<Value> {
     out.lines()
@@ -80,8 +29,16 @@ fn vector(name: &str) -> PathBuf {
 #[test]
 fn help_names_every_command() {
     let (out, err, code) = Place::new().run(&["--help"]);
-    for command in ["demo", "run", "replay", "config", "completions"] {
+    for command in ["demo", "run", "replay", "config", "doctor", "completions"] {
         assert!(out.contains(&format!("\n  {command} ")), "{command}: {out}");
+    }
+    for said in [
+        "a file that exists goes on at its end",
+        "With --print: type KEYS before the frame is printed",
+        "Print one frame as text once nothing moves, and end",
+    ] {
+        let words: Vec<&str> = out.split_whitespace().collect();
+        assert!(words.join(" ").contains(said), "{said}: {out}");
     }
     assert_eq!((err.as_str(), code), ("", 0));
     let (version, _, code) = Place::new().run(&["--version"]);
@@ -215,6 +172,13 @@ fn a_run_in_json_begins_with_the_session_and_ends_with_the_turn() {
 #[test]
 fn what_would_ask_is_refused_and_the_run_goes_on() {
     let place = Place::new();
+    let (_, err, _) = place.run(&["run", "write made.txt hello", "--offline"]);
+    assert!(
+        err.contains(
+            "\n  write_file {\"path\":\"made.txt\",\"content\":\"hello\"}: failed: refused: "
+        ),
+        "{err}"
+    );
     let (out, _, code) = place.run(&[
         "run",
         "write made.txt hello",
@@ -273,6 +237,36 @@ fn a_demo_without_a_screen_ends_with_its_last_turn() {
 }
 
 #[test]
+fn a_demo_with_other_numbers_says_so_before_it_begins() {
+    let place = Place::new();
+    let first_words = |more: &[&str]| {
+        let arguments = [&["demo", "micro", "--headless"], more].concat();
+        let (_, err, code) = place.run(&arguments);
+        assert_eq!(code, 0);
+        let mut says = err.lines().filter(|line| line.contains("Stage 3 keeps"));
+        says.next().unwrap().to_owned()
+    };
+    let own = first_words(&[]);
+    assert!(!own.contains("changed"), "{own}");
+    assert_eq!(
+        first_words(&["--set", "keep_recent=3"]),
+        own,
+        "the demo's own number"
+    );
+    assert_eq!(
+        first_words(&[
+            "--set",
+            "keep_recent=1",
+            "--set",
+            "context_limit=60000",
+            "--set",
+            "keep_unread=off",
+        ]),
+        format!("{own} Numbers changed: keep_unread off, context_limit 60,000, keep_recent 1.")
+    );
+}
+
+#[test]
 fn a_frame_is_printed_without_a_terminal_and_the_events_are_written() {
     let place = Place::new();
     place.file("notes.txt", "one\ntwo\n");
@@ -289,9 +283,21 @@ fn a_frame_is_printed_without_a_terminal_and_the_events_are_written() {
     assert_eq!(out.lines().count(), 30, "{out}");
     assert!(out.contains("No key is set"), "{out}");
     assert!(out.contains("read_file notes.txt: 8 characters"), "{out}");
-    let events = events(&fs::read_to_string(log).unwrap());
+    let events = events(&fs::read_to_string(&log).unwrap());
     assert_eq!(events.first().unwrap()["event"], "session_started");
     assert_eq!(events.last().unwrap()["event"], "turn_finished");
+
+    // Another run goes on behind the first.
+    let log = log.to_str().unwrap();
+    assert_eq!(place.run(&["--print", "--events", log]).2, 0);
+    let both = fs::read_to_string(log).unwrap();
+    assert_eq!(both.matches("\"event\":\"session_started\"").count(), 2);
+    let (out, err, code) = place.run(&["--print", "--events", "nowhere/events.jsonl"]);
+    assert!(
+        err.starts_with("plimsoll: --events: nowhere/events.jsonl: cannot be written: "),
+        "{err}"
+    );
+    assert_eq!((out.as_str(), code), ("", 2));
 
     let (out, err, code) = place.run(&["--print", "--keys", "<nokey>"]);
     assert!(err.contains("no key is called `<nokey>`"), "{err}");
@@ -374,6 +380,99 @@ fn a_replay_reports_in_text_and_in_json() {
     ]);
     let found: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(found["stages"][2]["fired"], false);
+}
+
+/// The newest session log of `place`.
+fn session_log(place: &Place) -> PathBuf {
+    let logs = fs::read_dir(place.home().join("data/plimsoll/sessions")).unwrap();
+    let only: Vec<PathBuf> = logs.map(|log| log.unwrap().path()).collect();
+    assert_eq!(only.len(), 1, "one session was played");
+    only[0].clone()
+}
+
+#[test]
+fn a_session_log_is_replayed_from_the_context_that_it_ends_with() {
+    let place = Place::new();
+    place.run(&["demo", "snip", "--headless"]);
+    let log = session_log(&place);
+    let folded = plimsoll::session::fold(&fs::read_to_string(&log).unwrap()).unwrap();
+    assert!(!folded.history.markers.is_empty());
+    let replay = |more: &[&str]| -> Value {
+        let arguments = [&["replay", log.to_str().unwrap(), "--format", "json"], more].concat();
+        let (out, err, code) = place.run(&arguments);
+        assert_eq!((err.as_str(), code), ("", 0));
+        serde_json::from_str(&out).unwrap()
+    };
+    // Far limits: no stage has anything to do, and the report holds the context as it was taken.
+    let taken = replay(&["--set", "keep_head=999", "--set", "keep_recent=999"]);
+    let messages: Vec<_> = folded.history.messages().collect();
+    let markers: serde_json::Map<String, Value> = folded
+        .history
+        .markers
+        .iter()
+        .map(|(at, count)| (at.to_string(), json!(count)))
+        .collect();
+    assert_eq!(taken["messages"], json!(messages));
+    assert_eq!(taken["request_at"], json!(folded.history.request_at));
+    assert_eq!(taken["markers"], json!(markers));
+    assert_eq!(replay(&[])["limits"], json!(folded.limits));
+    let profile = replay(&["--profile", "session"]);
+    assert_eq!(profile["limits"]["context_limit"], 400_000);
+}
+
+#[test]
+fn a_file_of_events_is_replayed_while_it_holds_the_context() {
+    let place = Place::new();
+    place.file("notes.txt", "one\ntwo\n");
+    let json = ["--offline", "--format", "json", "--set", "keep_recent=7"];
+    let (out, _, _) = place.run(&[&["run", "read notes.txt"], &json[..]].concat());
+    let lines: Vec<&str> = out.split_inclusive('\n').collect();
+    let appended = lines
+        .iter()
+        .position(|line| line.contains("message_appended"));
+    let without = [&lines[..appended.unwrap()], &lines[appended.unwrap() + 1..]].concat();
+
+    let log = session_log(&place);
+    let (of_log, _, _) = place.run(&["replay", log.to_str().unwrap(), "--format", "json"]);
+    for text in [
+        out.clone(),
+        // A session before it, broken off.
+        format!("{}{{\"seq\":2,\n{out}", lines[0]),
+        format!("{out}{{\"seq\":99,\"ev"),
+    ] {
+        place.file("events.jsonl", &text);
+        let found = place.run(&["replay", "events.jsonl", "--format", "json"]);
+        assert_eq!(found, (of_log.clone(), String::new(), 0));
+    }
+
+    let rewritten = out.replace(
+        "\"event\":\"model_call_finished\"",
+        "\"event\":\"stage_finished\",\"stage\":\"micro_compact\"",
+    );
+    for (text, said) in [
+        (
+            without.concat(),
+            "a file of events that does not hold the whole context; replay",
+        ),
+        (
+            rewritten,
+            "a file of events, in which micro_compact changed the context (line 10)",
+        ),
+        (
+            out.replacen("{\"seq\":3", "{seq", 1),
+            "not JSON: line 3, column 2: ",
+        ),
+    ] {
+        place.file("events.jsonl", &text);
+        let (out, err, code) = place.run(&["replay", "events.jsonl"]);
+        assert!(
+            err.starts_with(&format!("plimsoll: events.jsonl: {said}")),
+            "{err}"
+        );
+        let names_log = err.contains(&format!("instead: {}", log.display()));
+        assert_eq!(names_log, said.contains("events"), "{err}");
+        assert_eq!((out.as_str(), code), ("", 2));
+    }
 }
 
 #[test]
@@ -516,7 +615,12 @@ fn a_reader_that_goes_away_is_nothing_to_report() {
 fn a_signal_ends_the_run_with_its_number_and_the_turn_is_told() {
     use rustix::process::{Pid, Signal, kill_process};
     let place = Place::new();
-    for (signal, expected) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+    for (signal, expected) in [
+        (Signal::TERM, 143),
+        (Signal::INT, 130),
+        (Signal::HUP, 129),
+        (Signal::QUIT, 131),
+    ] {
         let mut child = place
             .command(&[
                 "run",
@@ -544,4 +648,148 @@ fn a_signal_ends_the_run_with_its_number_and_the_turn_is_told() {
         );
         assert_eq!(child.wait().unwrap().code(), Some(expected));
     }
+}
+
+/// Mark and name of each line of `doctor`, and what it says.
+fn checks(out: &str) -> Vec<(String, String)> {
+    out.lines()
+        .map(|line| {
+            let (head, said) = line.split_at(18);
+            let head: Vec<&str> = head.split_whitespace().collect();
+            (head.join(" "), said.to_owned())
+        })
+        .collect()
+}
+
+fn said<'a>(checks: &'a [(String, String)], head: &str) -> &'a str {
+    let found = checks.iter().find(|(found, _)| found == head);
+    found.map_or_else(|| panic!("no `{head}` in {checks:#?}"), |(_, said)| said)
+}
+
+#[test]
+fn the_doctor_looks_at_everything_here_and_asks_nobody_offline() {
+    let place = Place::new();
+    let (out, err, code) = place.run(&["doctor", "--offline"]);
+    let found = checks(&out);
+    let heads: Vec<&str> = found.iter().map(|(head, _)| head.as_str()).collect();
+    assert_eq!(
+        heads,
+        [
+            "warn terminal",
+            "ok colours",
+            "ok characters",
+            "ok folder",
+            "ok sessions",
+            "ok settings",
+            "warn key",
+            "ok address",
+            "ok tools",
+            "- server",
+            "- model",
+            "- answer",
+            "ok window"
+        ]
+    );
+    assert_eq!((err.as_str(), code), ("", 0));
+}
+
+#[test]
+fn the_doctor_tries_server_and_model() {
+    let place = Place::new();
+    let server = Server::start(vec![Reply::message(&[], "max_tokens")]);
+    let doctor = |url: &str| {
+        let mut command = place.command(&["doctor", "--base-url", url, "--model", "m"]);
+        told(
+            command
+                .env("ANTHROPIC_AUTH_TOKEN", "a-token")
+                .output()
+                .unwrap(),
+        )
+    };
+    let (out, err, code) = doctor(&server.url());
+    let found = checks(&out);
+    assert_eq!(
+        said(&found, "ok key"),
+        "ANTHROPIC_AUTH_TOKEN from the environment, sent as Authorization: Bearer"
+    );
+    assert_eq!(
+        said(&found, "ok address"),
+        format!("{} (--base-url): this machine", server.url())
+    );
+    assert_eq!(
+        said(&found, "ok server"),
+        "reached, and it has no list of models (status 404)"
+    );
+    assert!(said(&found, "ok answer").starts_with("m answered after "));
+    assert_eq!((err.as_str(), code), ("", 0));
+    let lines: Vec<String> = server
+        .requests()
+        .into_iter()
+        .map(|request| request.line)
+        .collect();
+    assert_eq!(lines, ["GET /v1/models", "POST /v1/messages"]);
+    assert_eq!(server.requests()[1].body["max_tokens"], 1);
+    assert_eq!(server.violations(), [""; 0]);
+
+    server.push(vec![Reply::error(
+        401,
+        "authentication_error",
+        "bad a-token",
+    )]);
+    let (out, _, code) = doctor(&server.url());
+    let answer = checks(&out);
+    let answer = said(&answer, "fail answer");
+    assert!(
+        answer.contains("401: bad [key]") && answer.contains("set ANTHROPIC_API_KEY"),
+        "{answer}"
+    );
+    assert_eq!(code, 1);
+
+    let gone = server.url();
+    drop(server);
+    let (out, _, code) = doctor(&gone);
+    let found = checks(&out);
+    assert!(said(&found, "fail server").contains("is the server running"));
+    assert_eq!(said(&found, "- answer"), "the server was not reached");
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn the_doctor_says_what_is_wrong_and_what_to_do() {
+    let place = Place::new();
+    place.file(".plimsoll/config.toml", "keep_recnt = 9\n");
+    let doctor = |options: &[&str]| place.run(&[&["doctor", "--offline"], options].concat());
+    let (out, _, code) = doctor(&[]);
+    assert!(said(&checks(&out), "warn settings").contains("--trust"));
+    assert_eq!(code, 0);
+    let (out, _, code) = doctor(&["--trust"]);
+    assert!(said(&checks(&out), "fail settings").contains("config.toml:1:1: no setting is called"));
+    assert_eq!(code, 1);
+    let (out, _, code) = doctor(&["--base-url", "http://192.0.2.1"]);
+    assert!(said(&checks(&out), "fail address").contains("--set allow_http=true"));
+    assert_eq!(code, 1);
+    let (out, _, code) = doctor(&["--base-url", "http://192.0.2.1", "--set", "allow_http=true"]);
+    assert!(said(&checks(&out), "warn address").contains("allowed by --set allow_http"));
+    assert_eq!(code, 0);
+    let (out, _, code) = doctor(&["--workspace", "nowhere"]);
+    assert!(said(&checks(&out), "fail folder").contains("nowhere: cannot work there"));
+    assert_eq!(code, 1);
+    let home = place.home().to_str().unwrap().to_owned();
+    let (out, _, _) = doctor(&["--workspace", &home]);
+    assert!(said(&checks(&out), "warn folder").contains("more than one project"));
+    let mut ascii = place.command(&["doctor", "--offline"]);
+    let (out, _, _) = told(
+        ascii
+            .env("LC_ALL", "C")
+            .env("NO_COLOR", "1")
+            .output()
+            .unwrap(),
+    );
+    assert!(said(&checks(&out), "warn characters").contains("C.UTF-8"));
+    assert!(said(&checks(&out), "ok colours").contains("NO_COLOR"));
+    // Tools that need a bash, on a path that has none.
+    let mut bare = place.command(&["doctor", "--offline"]);
+    let (out, _, code) = told(bare.env("PATH", place.home()).output().unwrap());
+    assert!(said(&checks(&out), "fail tools").contains("is bash installed"));
+    assert_eq!(code, 1);
 }

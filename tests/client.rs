@@ -5,6 +5,16 @@
 mod errors;
 #[path = "client/faults.rs"]
 mod faults;
+#[path = "client/network.rs"]
+mod network;
+#[path = "client/offers.rs"]
+mod offers;
+#[path = "client/program.rs"]
+mod program;
+#[path = "client/secrets.rs"]
+mod secrets;
+#[path = "client/session.rs"]
+mod session;
 #[path = "client/strict.rs"]
 mod strict;
 mod support;
@@ -25,13 +35,10 @@ const KEY: &str = "sk-test-0123456789";
 
 fn endpoint(url: &str) -> Endpoint {
     Endpoint {
-        base_url: url.to_owned(),
-        model: "test-model".to_owned(),
         key: Some(Key::ApiKey(Secret::new(KEY))),
-        max_tokens: 8_192,
-        connect_timeout: Duration::from_secs(10),
+        key_from: Some("ANTHROPIC_API_KEY".to_owned()),
         stall_timeout: Duration::from_secs(20),
-        version: "2023-06-01".to_owned(),
+        ..Endpoint::new(url, "test-model")
     }
 }
 

@@ -453,8 +453,8 @@ async fn the_tour_fires_every_stage_and_every_guard() {
     assert_eq!(
         without_snip,
         [
-            "3 micro_compact 3238>2581 m5>5 [672>50]",
-            "5 micro_compact 15650>14990 m9>9 [135>50 241>50 419>50] unread 2",
+            "3 micro_compact 3249>2592 m5>5 [672>50]",
+            "5 micro_compact 15661>14990 m9>9 [135>50 252>50 419>50] unread 2",
             "6 micro_compact 16365>7179 m11>11 [2602>50 2341>50 2127>50 2126>50]",
             "8 tool_result_budget 236180>9945 m15>15 [217452>2145!]",
             "8 micro_compact 9945>7628 m15>15 [2318>50]",

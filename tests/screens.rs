@@ -56,7 +56,7 @@ async fn screen(name: &str, (keys, size): (&str, &str), mode: Mode) -> String {
         first: vec!["This is the scripted model: no key, no network.".to_owned()],
         gates: demo.gates,
         demos: vec!["tour".to_owned()],
-        tee: None,
+        ..Setup::default()
     };
     let script = Script::parse(keys, Some(size)).unwrap();
     let frame = print(async { Ok(spawn(config)) }, setup, script)
@@ -116,7 +116,7 @@ screens! {
     reactive: "reactive" THROUGH, Mode::All;
     unread: "unread" THROUGH, Mode::All;
     permission: "micro" "run touch hit<enter>", Mode::Ask;
-    refused: "micro" "run touch hit<enter>n", Mode::Ask;
+    refused: "micro" "run touch hit<enter>n<enter>", Mode::Ask;
     log_alone: "micro" "<enter><s-tab>m", Mode::All;
 }
 

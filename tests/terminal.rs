@@ -158,6 +158,7 @@ fn each_ending_signal_gives_the_terminal_back_while_a_reply_streams() {
         (Posix::TERM, "143"),
         (Posix::HUP, "129"),
         (Posix::INT, "130"),
+        (Posix::QUIT, "131"),
     ] {
         let place = Place::new();
         let server = Server::start(vec![endless()]);
@@ -170,7 +171,7 @@ fn each_ending_signal_gives_the_terminal_back_while_a_reply_streams() {
             .unwrap();
         // 0.3 s is what is promised; a busy machine may take its time to notice the end.
         let took = sent.elapsed();
-        assert!(took < Duration::from_secs(2), "{signal:?}: {took:?}");
+        assert!(took < Duration::from_secs(10), "{signal:?}: {took:?}");
         place.the_shell_is_sane(&mut terminal, code);
     }
 }
@@ -196,6 +197,8 @@ fn ctrl_c_stops_a_reply_that_never_ends_and_twice_leaves() {
         .unwrap();
     terminal.send(Key::Ctrl('c')).unwrap();
     place.the_shell_is_sane(&mut terminal, "0");
+    // Where what was said can be read again.
+    assert!(terminal.screen().contains("plimsoll: session log: "));
 }
 
 #[test]
@@ -331,6 +334,22 @@ fn bytes_of_the_keyboard_are_understood_as_they_come() {
 }
 
 #[test]
+fn a_paste_without_brackets_sends_nothing() {
+    let place = Place::new();
+    let mut terminal = place.start();
+    terminal.send_str("one\rtwo\tx\rthree\r4\r").unwrap();
+    terminal
+        .wait_until(|screen| screen.contains("  three"))
+        .unwrap();
+    assert!(!terminal.screen().contains("working"));
+    assert!(
+        terminal.screen().contains("  two x"),
+        "{:?}",
+        terminal.screen()
+    );
+}
+
+#[test]
 fn what_models_tools_and_files_say_cannot_act_on_the_terminal() {
     let evil = "x\u{1b}]0;PWN\u{7}\u{1b}]52;c;ZWNobyBoaQ==\u{7}\u{1b}[2J\u{1b}[10;10H\u{1b}[?1003h\u{9b}31m\u{202e}\ty";
     let place = Place::new();
@@ -359,14 +378,19 @@ fn what_models_tools_and_files_say_cannot_act_on_the_terminal() {
     harmless(&terminal.screen());
     // The question is deaf at first: the answer is given until it is taken.
     terminal
-        .wait_until(|screen| screen.contains("y yes, once"))
+        .wait_until(|screen| screen.contains("Enter answers"))
         .unwrap();
     terminal.send_str("y").unwrap();
+    terminal.send(Key::Enter).unwrap();
     terminal
         .wait_until(|screen| screen.contains("asst   x"))
         .unwrap();
     harmless(&terminal.screen());
     terminal.send_str("again").unwrap();
+    // Together with the text Enter would be a part of a paste.
+    terminal
+        .wait_until(|screen| screen.contains("> again"))
+        .unwrap();
     terminal.send(Key::Enter).unwrap();
     terminal
         .wait_until(|screen| screen.contains("Failed: "))

@@ -188,18 +188,24 @@ impl Agent {
     /// Adds the rule that allows a call like this one from now on.
     async fn remember(&self, parsed: &ToolCall, remember: &Remember) {
         let Some(rule) = Rule::for_call(parsed) else {
+            self.notice(
+                "allowed this once: no rule for it would be narrow enough to be safe".to_owned(),
+            )
+            .await;
             return;
         };
+        let said = rule.describe();
         let kept = remember(&rule);
         self.shared
             .policy
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .add(rule);
-        if let Err(error) = kept {
-            self.notice(format!("the rule holds for this session only: {error:#}"))
-                .await;
-        }
+        self.notice(match kept {
+            Ok(()) => format!("allowed in this project from now on: {said} (kept in rules.jsonl; delete its line to take it back)"),
+            Err(error) => format!("allowed in this session from now on: {said} (not kept: {error:#})"),
+        })
+        .await;
     }
 
     /// Runs a permitted call.

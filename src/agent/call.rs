@@ -11,6 +11,7 @@ use crate::context::{History, Limits, Stage};
 use crate::event::AgentEvent;
 use crate::message::{BlockKind, ContentBlock, StopReason, Usage};
 use crate::model::{Delta, ModelError, Request};
+use crate::text::thousands;
 
 use super::turn::Ending;
 use super::{Agent, Shared};
@@ -269,7 +270,8 @@ impl Agent {
                 context_limit: limit,
                 ..self.limits.clone()
             };
-            let reason = format!("the server takes {window} tokens");
+            let tokens = usize::try_from(window).map_or_else(|_| window.to_string(), thousands);
+            let reason = format!("the server takes {tokens} tokens");
             self.set_limits(limits, reason).await;
         }
     }

@@ -39,7 +39,7 @@ struct Waiting {
 }
 
 /// A lock whose holder panicked still guards whole values here: each is replaced in one step.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -30,7 +30,7 @@ use crate::session::Session;
 use crate::store::Store;
 use crate::tools::Tools;
 
-use controls::Controls;
+use controls::{Controls, lock};
 use emit::Emitter;
 
 /// What an agent is made of.
@@ -77,6 +77,8 @@ struct Shared {
     profile: Profile,
     /// Every id of a call so far, subagents' included: a server may use one twice, the session may not.
     ids: Mutex<HashSet<String>>,
+    /// Logs of subagents that have ended and whose last entries the disk had no room for.
+    unwritten: Mutex<Vec<Session>>,
 }
 
 /// One agent's own: its context, and everything that is kept beside it.
@@ -143,6 +145,7 @@ impl Agent {
             system,
             profile: config.profile,
             ids: Mutex::default(),
+            unwritten: Mutex::default(),
         };
         Self::with(
             Arc::new(shared),
@@ -304,7 +307,11 @@ impl Agent {
     /// until a write succeeds, which writes what is missing too.
     async fn logged(&mut self, result: std::io::Result<()>) {
         match result {
-            Ok(()) => self.log_error = None,
+            Ok(()) => {
+                self.log_error = None;
+                let mut unwritten = lock(&self.shared.unwritten);
+                unwritten.retain_mut(|session| session.flush().is_err());
+            }
             Err(error) => {
                 let text = error.to_string();
                 if self.log_error.as_ref() != Some(&text) {

@@ -11,6 +11,7 @@ use crate::text::thousands;
 use crate::tools::ToolOutput;
 
 use super::Agent;
+use super::controls::lock;
 use super::turn::Ending;
 
 /// Model calls that a subagent may make.
@@ -54,7 +55,11 @@ impl Agent {
         child.max_calls = Some(MAX_CALLS);
         let (ending, used) = child.turn(prompt.to_owned(), cancel).await;
         self.spend(&used);
-        child.result(ending)
+        let output = child.result(ending);
+        if child.session.flush().is_err() {
+            lock(&self.shared.unwritten).push(child.session);
+        }
+        output
     }
 
     /// What the parent's model gets.

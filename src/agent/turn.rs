@@ -115,12 +115,10 @@ impl Ending {
         }
     }
 
-    fn cut() -> Self {
-        let error =
-            "the reply was cut at max_tokens; ask to go on, or set max_tokens higher".to_owned();
+    fn cut(why: &str) -> Self {
         Self {
             end: TurnEnd::MaxTokens,
-            error: Some(error),
+            error: Some(why.to_owned()),
         }
     }
 }
@@ -223,7 +221,12 @@ impl Agent {
     /// What a reply without calls means for the turn.
     fn ending(stop_reason: &StopReason, reply: &Reply) -> Ending {
         match stop_reason {
-            StopReason::MaxTokens | StopReason::WindowExceeded => Ending::cut(),
+            StopReason::MaxTokens => Ending::cut(
+                "the reply was cut at max_tokens; ask to go on, or set max_tokens higher",
+            ),
+            StopReason::WindowExceeded => Ending::cut(
+                "the reply was cut: the model's window is full; compact and ask to go on, or set context_limit lower",
+            ),
             StopReason::Refusal => Ending::failed("the model declined to go on with this request"),
             StopReason::PauseTurn => Ending::failed("the server paused the reply again and again"),
             StopReason::EndTurn

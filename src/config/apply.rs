@@ -4,11 +4,12 @@ use super::{Config, ConfigError, Given, Origin, Raw, values};
 use crate::context::{Limits, UnknownSetting};
 
 /// The settings beside the pipeline's numbers, in the order of `assets/config.toml`.
-pub(super) const GENERAL: [&str; 12] = [
+pub(super) const GENERAL: [&str; 13] = [
     "model",
     "base_url",
     "summary_model",
     "anthropic_version",
+    "anthropic_beta",
     "max_tokens",
     "max_retries",
     "connect_timeout",
@@ -71,6 +72,7 @@ impl Config {
             "base_url" => self.base_url = values::address(value).map_err(fails)?,
             "summary_model" => self.summary_model = values::text_or_none(value).map_err(fails)?,
             "anthropic_version" => self.anthropic_version = values::text(value).map_err(fails)?,
+            "anthropic_beta" => self.anthropic_beta = values::text_or_none(value).map_err(fails)?,
             "max_tokens" => self.max_tokens = values::whole(value, 1).map_err(fails)?,
             "max_retries" => self.max_retries = values::whole(value, 0).map_err(fails)?,
             "connect_timeout" => self.connect_timeout = values::seconds(value).map_err(fails)?,
@@ -91,7 +93,7 @@ impl Config {
         let set = self.limits.set(name, &text);
         set.map_err(|error| {
             given.origin.error(match error {
-                UnknownSetting::Name(name) => unknown(&name),
+                UnknownSetting::Name(name) => unknown(&name, &given.origin),
                 UnknownSetting::Value { name, reason } => {
                     format!("{name}: {}", values::in_plain_words(&reason))
                 }
@@ -100,13 +102,31 @@ impl Config {
     }
 }
 
-fn unknown(name: &str) -> String {
+/// What to say of a name that is not known: the one that was meant, where one is near, else where all of them stand.
+fn unknown(name: &str, origin: &Origin) -> String {
     let names = names();
+    let typed = name.to_lowercase().replace('-', "_");
     let nearest = names
         .iter()
-        .min_by_key(|known| strsim::damerau_levenshtein(known, name));
-    match nearest {
-        Some(nearest) => format!("no setting is called `{name}`; the nearest is `{nearest}`"),
-        None => format!("no setting is called `{name}`"),
+        .map(|known| (strsim::damerau_levenshtein(known, &typed), known))
+        .filter(|(distance, known)| is_near(*distance, known, &typed))
+        .min();
+    if let Some((_, nearest)) = nearest {
+        return format!("no setting is called `{name}`; the nearest is `{nearest}`");
     }
+    let where_all_are = match origin {
+        // Until then the settings cannot be shown.
+        Origin::User(_) | Origin::Project(_) => {
+            "without this line `plimsoll config` shows the names"
+        }
+        Origin::Default | Origin::Dotenv(_) | Origin::Environment(_) | Origin::Option(_) => {
+            "`plimsoll config` shows the names"
+        }
+    };
+    format!("no setting is called `{name}`; {where_all_are}")
+}
+
+/// Whether `typed` is `known` with a slip: a third of its characters at most.
+fn is_near(distance: usize, known: &str, typed: &str) -> bool {
+    distance * 3 <= known.len().max(typed.chars().count())
 }

@@ -9,21 +9,22 @@ use std::path::Path;
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
-use super::{ConfigError, Given, Origin, Place, Raw, VARIABLES};
+use super::{CUSTOM_HEADERS, ConfigError, Given, Origin, Place, Raw, VARIABLES};
 
 /// A settings file is never longer.
 const MAX_BYTES: u64 = 1_000_000;
 
-/// The settings in the TOML file at `path`; none if there is no such file.
+/// The settings in the TOML `text` of the file at `path`; none if there is no such file.
 pub(super) fn settings(
     path: &Path,
+    text: Option<&str>,
     origin: fn(Place) -> Origin,
 ) -> Result<Vec<Given>, ConfigError> {
-    let Some(text) = read(path)? else {
+    let Some(text) = text else {
         return Ok(Vec::new());
     };
     // The parser takes a mark at the start for part of the first line.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let place = |span: Range<usize>| place(path, text, span.start);
     let table = DeTable::parse(text).map_err(|error| ConfigError::File {
         place: place(error.span().unwrap_or_default()),
@@ -61,9 +62,9 @@ fn json(value: &DeValue<'_>) -> Option<Value> {
     }
 }
 
-/// The variables of [`VARIABLES`] in the `.env` at `path`, the last of each; nothing is expanded.
-pub(super) fn dotenv(path: &Path) -> Result<Vec<Given>, ConfigError> {
-    let text = read(path)?.unwrap_or_default();
+/// The variables of [`VARIABLES`] in the `text` of the `.env` at `path`, the last of each; nothing is expanded.
+pub(super) fn dotenv(path: &Path, text: &str) -> Result<Vec<Given>, ConfigError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut found: Vec<Given> = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -71,7 +72,8 @@ pub(super) fn dotenv(path: &Path) -> Result<Vec<Given>, ConfigError> {
         else {
             continue;
         };
-        let Some(name) = VARIABLES.into_iter().find(|known| *known == name.trim()) else {
+        let ours = VARIABLES.into_iter().filter(|name| *name != CUSTOM_HEADERS);
+        let Some(name) = ours.into_iter().find(|known| *known == name.trim()) else {
             continue;
         };
         let place = Place {
@@ -107,7 +109,7 @@ fn unquoted(value: &str) -> Option<Cow<'_, str>> {
 }
 
 /// The text of a file; `None` if there is none.
-fn read(path: &Path) -> Result<Option<String>, ConfigError> {
+pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
     let fails = |reason: String| ConfigError::Unreadable {
         path: path.to_owned(),
         reason,

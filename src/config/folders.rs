@@ -17,6 +17,15 @@ pub fn sessions_folder() -> Option<PathBuf> {
     folders().map(|folders| folders.data_dir().join("sessions"))
 }
 
+/// The folder of what the program remembers by itself.
+#[must_use]
+pub fn state_folder() -> Option<PathBuf> {
+    folders().map(|folders| {
+        let state = folders.state_dir();
+        state.unwrap_or_else(|| folders.data_local_dir()).to_owned()
+    })
+}
+
 fn folders() -> Option<directories::ProjectDirs> {
     directories::ProjectDirs::from("", "", "plimsoll")
 }

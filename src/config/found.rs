@@ -58,6 +58,9 @@ pub enum ConfigError {
         /// What is wrong, and what would be right.
         reason: String,
     },
+    /// What the user agreed to cannot be looked up.
+    #[error("{0}")]
+    Consent(String),
 }
 
 /// A setting as it was found, not yet checked.

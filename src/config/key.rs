@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{Given, Raw};
+use super::{Given, Origin, Raw};
 use crate::model::{self, Secret};
 
 /// A key for the server. No form of it that can be printed shows its text.
@@ -11,8 +11,8 @@ use crate::model::{self, Secret};
 pub struct Key {
     /// How it is sent.
     pub form: KeyForm,
-    /// Whether it is from the workspace's `.env` and not from the environment.
-    pub from_dotenv: bool,
+    /// Where it came from: the environment, or the workspace's `.env`.
+    pub origin: Origin,
     secret: Secret,
 }
 
@@ -46,12 +46,49 @@ impl KeyForm {
 }
 
 impl Key {
+    /// Where it was found, in words.
+    #[must_use]
+    pub fn source(&self) -> String {
+        let variable = self.form.variable();
+        match &self.origin {
+            Origin::Environment(_) => variable.to_owned(),
+            origin @ (Origin::Default
+            | Origin::User(_)
+            | Origin::Project(_)
+            | Origin::Dotenv(_)
+            | Origin::Option(_)) => format!("{variable} in {origin}"),
+        }
+    }
+
+    /// Whether it is from the workspace's `.env` and not from the environment.
+    #[must_use]
+    pub fn is_from_dotenv(&self) -> bool {
+        matches!(self.origin, Origin::Dotenv(_))
+    }
+
     /// The key as the client sends it.
     #[must_use]
     pub fn sent(&self) -> model::Key {
         match self.form {
             KeyForm::ApiKey => model::Key::ApiKey(self.secret.clone()),
             KeyForm::Token => model::Key::Token(self.secret.clone()),
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    /// Its variable, where that stands and how it is sent: `ANTHROPIC_API_KEY from the environment, sent as x-api-key`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (variable, header) = (self.form.variable(), self.form.header());
+        match &self.origin {
+            Origin::Environment(_) => {
+                write!(f, "{variable} from the environment, sent as {header}")
+            }
+            origin @ (Origin::Default
+            | Origin::User(_)
+            | Origin::Project(_)
+            | Origin::Dotenv(_)
+            | Origin::Option(_)) => write!(f, "{variable} from {origin}, sent as {header}"),
         }
     }
 }
@@ -71,7 +108,7 @@ pub(super) fn choose(
     let own = forms.into_iter().find_map(|form| {
         environment.get(form.variable()).map(|text| Key {
             form,
-            from_dotenv: false,
+            origin: Origin::Environment(form.variable()),
             secret: Secret::new(text),
         })
     });
@@ -84,7 +121,7 @@ pub(super) fn choose(
             };
             Some(Key {
                 form,
-                from_dotenv: true,
+                origin: given.origin.clone(),
                 secret: Secret::new(text),
             })
         })

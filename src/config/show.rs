@@ -5,7 +5,8 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::apply::names;
-use super::{Config, Origin};
+use super::{CUSTOM_HEADERS, Config, Origin};
+use crate::model::Header;
 
 /// Every setting in force with where it came from: lines that are valid in a settings file.
 #[must_use]
@@ -34,21 +35,36 @@ pub fn show(config: &Config) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{setting:width$}  # {from}");
     }
+    if !config.headers.is_empty() {
+        let names: Vec<&str> = config.headers.iter().map(Header::name).collect();
+        let _ = writeln!(
+            text,
+            "# headers: {} from {CUSTOM_HEADERS}",
+            names.join(", ")
+        );
+    }
     let key = match &config.key {
-        Some(key) => format!(
-            "key: {} from the {}, sent as {}",
-            key.form.variable(),
-            if key.from_dotenv {
-                "folder's .env"
-            } else {
-                "environment"
-            },
-            key.form.header()
-        ),
+        Some(key) => format!("key: {key}"),
         None => "key: none (set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN)".to_owned(),
     };
     let _ = writeln!(text, "# {key}");
     text
+}
+
+/// Where requests go and what with, and where each of it came from: one line for the start.
+#[must_use]
+pub fn route(config: &Config) -> String {
+    let key = match &config.key {
+        Some(key) => format!("key {key}"),
+        None => "no key".to_owned(),
+    };
+    format!(
+        "server {} ({}), model {} ({}), {key}",
+        config.base_url,
+        config.origin("base_url"),
+        config.model,
+        config.origin("model"),
+    )
 }
 
 /// The value of a setting that is no number of the pipeline, as JSON (and so as TOML).
@@ -65,6 +81,7 @@ fn general(config: &Config, name: &str) -> Option<Value> {
         "base_url" => json!(config.base_url),
         "summary_model" => json!(config.summary_model.as_deref().unwrap_or_default()),
         "anthropic_version" => json!(config.anthropic_version),
+        "anthropic_beta" => json!(config.anthropic_beta.as_deref().unwrap_or_default()),
         "max_tokens" => json!(config.max_tokens),
         "max_retries" => json!(config.max_retries),
         "connect_timeout" => seconds(config.connect_timeout),

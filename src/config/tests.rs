@@ -32,6 +32,7 @@ impl Folder {
         let cli = Cli::try_parse_from([&["plimsoll"], options].concat()).unwrap();
         let loaded = Config::load(&Sources {
             user_file: Some(self.path("user.toml")),
+            state: Some(self.path("state")),
             workspace: self.path("work"),
             environment: variables
                 .iter()
@@ -122,6 +123,10 @@ fn an_error_names_file_line_column_and_what_would_be_right() {
             "/user.toml:1:2: no setting is called `profil`; the nearest is `profile`",
         ),
         (
+            "foo = 3",
+            "/user.toml:1:1: no setting is called `foo`; without this line `plimsoll config` shows the names",
+        ),
+        (
             "\u{feff}keep_recent = -1",
             "/user.toml:1:1: keep_recent: invalid value: integer `-1`, expected a whole number of 0 or more",
         ),
@@ -201,6 +206,18 @@ fn a_bad_option_or_variable_is_named() {
         folder.load(&[], &["--set", "keep_recnt=5"]).unwrap_err(),
         "--set keep_recnt: no setting is called `keep_recnt`; the nearest is `keep_recent`"
     );
+    assert_eq!(
+        folder.load(&[], &["--set", "Keep-Recent=5"]).unwrap_err(),
+        "--set Keep-Recent: no setting is called `Keep-Recent`; the nearest is `keep_recent`"
+    );
+    for far in ["foo", "m", "recency", "漢字"] {
+        assert_eq!(
+            folder
+                .load(&[], &["--set", &format!("{far}=1")])
+                .unwrap_err(),
+            format!("--set {far}: no setting is called `{far}`; `plimsoll config` shows the names")
+        );
+    }
     assert_eq!(
         folder
             .load(&[("ANTHROPIC_BASE_URL", "example.org")], &[])
@@ -398,4 +415,123 @@ fn a_settings_file_is_written_once() {
         "{error}"
     );
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+}
+
+#[test]
+fn an_agreement_counts_until_a_file_changes() {
+    let folder = Folder::new()
+        .with(PROJECT, "keep_recent = 9")
+        .with("work/.env", "MODEL_ID=theirs");
+    let state = folder.path("state");
+    let first = folder.load(&[], &[]).unwrap();
+    let asked = Consent::Folder(first.untrusted.clone().unwrap());
+    asked.keep(Some(&state)).unwrap();
+    let taken = folder.load(&[], &[]).unwrap();
+    assert_eq!(
+        (taken.limits.keep_recent, taken.model.as_str()),
+        (9, "theirs")
+    );
+    assert_eq!((taken.notices.len(), &taken.untrusted), (0, &None));
+
+    for (name, text) in [
+        (PROJECT, "keep_recent = 8"),
+        ("work/.env", "MODEL_ID=other"),
+    ] {
+        let before = fs::read(folder.path(name)).unwrap();
+        fs::write(folder.path(name), text).unwrap();
+        let changed = folder.load(&[], &[]).unwrap();
+        assert_eq!(
+            (changed.limits, changed.model),
+            (Limits::default(), Config::default().model)
+        );
+        assert_eq!(changed.notices.len(), 2, "{name}");
+        assert_ne!(changed.untrusted, first.untrusted, "{name}");
+        fs::write(folder.path(name), before).unwrap();
+    }
+    assert_eq!(folder.load(&[], &[]).unwrap(), taken);
+    fs::remove_file(folder.path(PROJECT)).unwrap();
+    assert_eq!(folder.load(&[], &[]).unwrap().notices.len(), 1);
+}
+
+#[test]
+fn an_agreement_widens_neither_permission_nor_the_way_of_a_key() {
+    let folder = Folder::new()
+        .with(
+            PROJECT,
+            "permission = 'all'\nbase_url = 'https://evil.example'",
+        )
+        .with(
+            "work/.env",
+            "ANTHROPIC_BASE_URL=https://evil.example\nPERMISSION=all\npermission=all",
+        );
+    let asked = folder.load(&[], &[]).unwrap().untrusted.unwrap();
+    Consent::Folder(asked)
+        .keep(Some(&folder.path("state")))
+        .unwrap();
+    let config = folder
+        .load(&[("ANTHROPIC_API_KEY", "sk-own")], &[])
+        .unwrap();
+    assert_eq!(config.untrusted, None);
+    assert_eq!(
+        (config.permission, config.base_url),
+        (Mode::Ask, Config::default().base_url)
+    );
+    assert_eq!(config.notices.len(), 3);
+}
+
+#[test]
+fn what_is_set_in_the_workspace_stays_text() {
+    let folder = Folder::new().with(
+        "work/.env",
+        "\u{feff}# ANTHROPIC_MODEL=commented\nMODEL_ID='$HOME/${USER}$(id)`id`'\nANTHROPIC_MODEL=weaker\nMODEL_ID_2=x\n",
+    );
+    let config = folder.load(&[], &["--trust"]).unwrap();
+    assert_eq!(config.model, "$HOME/${USER}$(id)`id`");
+}
+
+#[test]
+fn a_file_of_the_workspace_that_cannot_be_used_is_an_error_once_trusted_and_a_notice_before() {
+    for (name, text, said) in [
+        (
+            PROJECT,
+            "keep_recnt = 1",
+            "/work/.plimsoll/config.toml:1:1: no setting is called",
+        ),
+        (
+            "work/.env",
+            "\nMODEL_ID=\"x",
+            "/work/.env:2:1: MODEL_ID: the quote is not closed",
+        ),
+    ] {
+        let folder = Folder::new().with(name, text);
+        assert_eq!(folder.load(&[], &[]).unwrap().notices.len(), 1, "{name}");
+        let error = folder.load(&[], &["--trust"]).unwrap_err();
+        assert!(error.starts_with(said), "{error}");
+    }
+}
+
+#[test]
+fn the_start_says_where_requests_go_and_why() {
+    let folder = Folder::new().with(
+        "work/.env",
+        "MODEL_ID=theirs\nANTHROPIC_BASE_URL=https://s.example\nANTHROPIC_AUTH_TOKEN=very-secret",
+    );
+    let said = |options: &[&str], variables: &[(&'static str, &str)]| {
+        let config = folder.load(variables, options).unwrap();
+        route(&config).replace(&*folder.path("").to_string_lossy(), "/")
+    };
+    assert_eq!(
+        said(&["--trust"], &[]),
+        "server https://s.example (/work/.env:2), model theirs (/work/.env:1), key ANTHROPIC_AUTH_TOKEN from \
+         /work/.env:3, sent as Authorization: Bearer"
+    );
+    assert_eq!(
+        said(&["--model", "m"], &[("ANTHROPIC_API_KEY", "very-secret")]),
+        "server https://api.anthropic.com (default), model m (--model), key ANTHROPIC_API_KEY from the environment, \
+         sent as x-api-key"
+    );
+    assert_eq!(
+        said(&[], &[]),
+        "server https://api.anthropic.com (default), model claude-sonnet-5-5 (default), no key"
+    );
 }

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Raw;
+use crate::model::without_userinfo;
 
 /// The longest time that can be set: a day.
 const LONGEST: f64 = 86_400.0;
@@ -67,10 +68,11 @@ pub(super) fn yes_or_no(raw: &Raw) -> Result<bool, String> {
 /// An address of a server: http or https, with a host, and no name or password in it.
 pub(super) fn address(raw: &Raw) -> Result<String, String> {
     let text = text(raw)?;
-    let url = Url::parse(&text).map_err(|error| format!("`{text}` is no address: {error}"))?;
+    let shown = without_userinfo(&text);
+    let url = Url::parse(&text).map_err(|error| format!("`{shown}` is no address: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(format!(
-            "`{text}` must begin with https:// or http:// and name a host"
+            "`{shown}` must begin with https:// or http:// and name a host"
         ));
     }
     if !url.username().is_empty() || url.password().is_some() {
@@ -87,16 +89,20 @@ pub(super) fn is_plain_to_elsewhere(address: &str) -> bool {
     let Ok(url) = Url::parse(address) else {
         return false;
     };
+    url.scheme() == "http" && !is_this_machine(&url)
+}
+
+/// Whether `url` names the machine that the program runs on.
+pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let number = host
         .trim_start_matches('[')
         .trim_end_matches(']')
         .parse::<IpAddr>();
-    let here = number.map_or_else(
+    number.map_or_else(
         |_| host == "localhost" || host.ends_with(".localhost"),
         |ip| ip.is_loopback(),
-    );
-    url.scheme() == "http" && !here
+    )
 }
 
 fn typed(raw: &Raw) -> Value {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
 use crate::event::Envelope;
@@ -43,6 +43,19 @@ fn is_unsafe(c: char) -> bool {
     matches!(c, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Whether the file at `path` ends within a line; what is no plain file has no end to look at.
+fn is_cut_off(path: &Path) -> io::Result<bool> {
+    let found = std::fs::metadata(path)?;
+    if !found.is_file() || found.len() == 0 {
+        return Ok(false);
+    }
+    let mut last = [0];
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != [b'\n'])
+}
+
 /// A file that gets each event as a line.
 #[derive(Debug)]
 pub struct EventLog {
@@ -52,17 +65,22 @@ pub struct EventLog {
 }
 
 impl EventLog {
-    /// Begins the file at `path`, for the user only; what was in it goes.
+    /// Opens the file at `path` to go on at its end, behind a line that was cut off if need be; a new one is for the
+    /// user only.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn create(path: &Path) -> io::Result<Self> {
+    pub fn append(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
+        options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
+        if is_cut_off(path)? {
+            file.write_all(b"\n")?;
+        }
         Ok(Self {
-            file: options.open(path)?,
+            file,
             failure: None,
         })
     }

@@ -1,16 +1,19 @@
 //! Where events go without a screen: JSON lines, or the reply's text with a line on standard error for what happens.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
 
 use super::json_line;
 use crate::context::Stage;
 use crate::event::{AgentEvent, Envelope, StageReport, TurnEnd};
-use crate::message::Role;
-use crate::text::{clean, clean_line, head, thousands};
+use crate::message::{BlockKind, Message, Role};
+use crate::text::{clean, clean_line, cut, thousands};
 
 /// How many characters of an input or of a failure one line shows.
 const LINE_CHARS: usize = 160;
+/// How many characters of its input tell a call from others in the line of its end.
+const CALL_CHARS: usize = 60;
 
 /// Something that is told all that happens.
 pub trait Sink {
@@ -27,7 +30,7 @@ pub trait Sink {
     fn say(&mut self, text: &str) -> io::Result<()>;
 }
 
-/// Each event as a line of JSON; a demo's words, which are no event, to the other side.
+/// Each event as a line of JSON; a demo's words, which are no event, and why a turn did not end well to the other side.
 pub struct JsonLines<'a> {
     /// Where the lines go.
     pub out: &'a mut dyn Write,
@@ -38,7 +41,14 @@ pub struct JsonLines<'a> {
 impl Sink for JsonLines<'_> {
     fn event(&mut self, envelope: &Envelope) -> io::Result<()> {
         self.out.write_all(json_line(envelope)?.as_bytes())?;
-        self.out.flush()
+        self.out.flush()?;
+        if let (None, AgentEvent::TurnFinished { end, error, .. }) =
+            (&envelope.task, &envelope.event)
+            && let Some(line) = finished(*end, error.as_deref())
+        {
+            aside(self.err, format_args!("{}", clean_line(&line)));
+        }
+        Ok(())
     }
 
     fn say(&mut self, text: &str) -> io::Result<()> {
@@ -53,6 +63,8 @@ pub struct Text<'a> {
     err: &'a mut dyn Write,
     /// The text of the turn's newest reply, if it had no calls.
     reply: Option<String>,
+    /// The calls that have not ended, by their ids: tool and input. A call that is refused never starts.
+    calls: HashMap<String, String>,
 }
 
 impl<'a> Text<'a> {
@@ -63,6 +75,27 @@ impl<'a> Text<'a> {
             out,
             err,
             reply: None,
+            calls: HashMap::new(),
+        }
+    }
+
+    /// Remembers the calls of a reply.
+    fn called(&mut self, message: &Message) {
+        for block in message.blocks() {
+            if let BlockKind::ToolUse { id, name, input } = block.kind() {
+                self.calls.insert(id.to_owned(), call(name, input));
+            }
+        }
+    }
+
+    /// How a call ended, and which.
+    fn ended(&mut self, id: &str, output: &str, is_error: bool) -> String {
+        let call = self.calls.remove(id).unwrap_or_else(|| id.to_owned());
+        let call = cut(&call, CALL_CHARS);
+        if is_error {
+            format!("  {call}: failed: {}", cut(output, LINE_CHARS))
+        } else {
+            format!("  {call}: {} characters", thousands(output.chars().count()))
         }
     }
 
@@ -92,7 +125,20 @@ impl Sink for Text<'_> {
             self.replies(&envelope.event)?;
         }
         let indent = if envelope.task.is_some() { "  " } else { "" };
-        if let Some(line) = progress(&envelope.event) {
+        let line = match &envelope.event {
+            AgentEvent::MessageAppended { message, .. } => {
+                self.called(message);
+                None
+            }
+            AgentEvent::ToolFinished {
+                id,
+                output,
+                is_error,
+                ..
+            } => Some(self.ended(id, output, *is_error)),
+            event => progress(event),
+        };
+        if let Some(line) = line {
             aside(self.err, format_args!("{indent}{}", clean_line(&line)));
         }
         Ok(())
@@ -119,7 +165,7 @@ fn progress(event: &AgentEvent) -> Option<String> {
             word(&started.profile),
             started.workspace
         )),
-        AgentEvent::TurnStarted { request } => Some(format!("> {}", cut(request))),
+        AgentEvent::TurnStarted { request } => Some(format!("> {}", cut(request, LINE_CHARS))),
         AgentEvent::StageFinished(report) => Some(stage(report)),
         AgentEvent::StageFailed { stage, error, .. } => {
             Some(format!("{} failed: {error}", stage.name()))
@@ -135,22 +181,17 @@ fn progress(event: &AgentEvent) -> Option<String> {
         )),
         AgentEvent::PermissionAsked { tool, reason, .. } => Some(format!("{tool} asks: {reason}")),
         AgentEvent::ToolStarted { tool, input, .. } => {
-            Some(format!("{tool} {}", cut(&input.to_string())))
+            Some(cut(&call(tool, input), LINE_CHARS).into_owned())
         }
-        AgentEvent::ToolFinished {
-            output, is_error, ..
-        } => Some(if *is_error {
-            format!("  failed: {}", cut(output))
-        } else {
-            format!("  {} characters", thousands(output.chars().count()))
-        }),
         AgentEvent::Notice { text } => Some(text.clone()),
         AgentEvent::LimitsChanged { limits, reason } => Some(format!(
             "limits changed, {} characters at most: {reason}",
             thousands(limits.context_limit)
         )),
         AgentEvent::TurnFinished { end, error, .. } => finished(*end, error.as_deref()),
+        // Which call a result belongs to, only the sink knows.
         AgentEvent::MessageAppended { .. }
+        | AgentEvent::ToolFinished { .. }
         | AgentEvent::StageSkipped(_)
         | AgentEvent::StageStarted { .. }
         | AgentEvent::ModelCallStarted { .. }
@@ -168,7 +209,8 @@ fn stage(report: &StageReport) -> String {
     let messages = match report.stage {
         Stage::SnipCompact | Stage::CompactHistory | Stage::ReactiveCompact => format!(
             ", {} → {} messages",
-            report.messages_before, report.messages_after
+            thousands(report.messages_before),
+            thousands(report.messages_after)
         ),
         Stage::ToolResultBudget | Stage::MicroCompact | Stage::FitResults => String::new(),
     };
@@ -198,14 +240,9 @@ fn finished(end: TurnEnd, error: Option<&str>) -> Option<String> {
     })
 }
 
-/// The first characters, with a sign where some are missing.
-fn cut(text: &str) -> String {
-    let first = head(text, LINE_CHARS);
-    if first.len() == text.len() {
-        text.to_owned()
-    } else {
-        format!("{first}…")
-    }
+/// A call as one line shows it.
+fn call(tool: &str, input: &serde_json::Value) -> String {
+    format!("{tool} {input}")
 }
 
 /// The word that a value is in JSON.

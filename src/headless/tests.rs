@@ -126,6 +126,47 @@ async fn the_final_reply_goes_out_clean_and_all_else_to_the_other_side() {
 }
 
 #[tokio::test]
+async fn each_end_of_a_call_says_which_call_also_of_one_that_never_began() {
+    let ended = |id: &str, is_error| AgentEvent::ToolFinished {
+        id: id.to_owned(),
+        output: "o".repeat(if is_error { 200 } else { 1_234 }),
+        is_error,
+        duration_ms: 0,
+    };
+    let agent = async |mut agent: Agent| {
+        agent.commands.recv().await;
+        let wide = json!({"path": "w".repeat(80)});
+        agent
+            .says(vec![
+                ContentBlock::tool_use("a", "read_file", json!({"path": "a.md"})),
+                ContentBlock::tool_use("b", "write_file", wide),
+            ])
+            .await;
+        agent
+            .send(AgentEvent::ToolStarted {
+                id: "a".to_owned(),
+                tool: "read_file".to_owned(),
+                input: json!({"path": "a.md"}),
+            })
+            .await;
+        agent.send(ended("b", true)).await;
+        agent.send(ended("a", false)).await;
+        agent.send(ended("c", true)).await;
+        agent.send(finished(TurnEnd::Done, None)).await;
+    };
+    let (_, err, _) = text(vec![gate("hi")], agent, std::future::pending()).await;
+    let said = format!("{}…", "o".repeat(159));
+    assert_eq!(
+        err,
+        format!(
+            "read_file {{\"path\":\"a.md\"}}\n  write_file {{\"path\":\"{}…: failed: {said}\n  \
+             read_file {{\"path\":\"a.md\"}}: 1,234 characters\n  c: failed: {said}\n",
+            "w".repeat(39)
+        )
+    );
+}
+
+#[tokio::test]
 async fn gates_wait_for_the_turn_before_and_set_their_limits_first() {
     let limits = Limits {
         keep_recent: 1,
@@ -231,6 +272,59 @@ async fn an_agent_that_goes_away_is_an_error() {
     );
 }
 
+#[test]
+fn why_a_turn_did_not_end_well_stands_beside_the_json_too() {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut sink = JsonLines {
+        out: &mut out,
+        err: &mut err,
+    };
+    for (task, end, error) in [
+        (Some("t"), TurnEnd::Failed, Some("a subagent's")),
+        (None, TurnEnd::Done, None),
+        (None, TurnEnd::Failed, Some("no route")),
+    ] {
+        let envelope = Envelope {
+            seq: 1,
+            task: task.map(ToOwned::to_owned),
+            event: finished(end, error),
+        };
+        sink.event(&envelope).unwrap();
+    }
+    assert_eq!(String::from_utf8(out).unwrap().lines().count(), 3);
+    assert_eq!(
+        String::from_utf8(err).unwrap(),
+        "the request failed: no route\n"
+    );
+}
+
+#[test]
+fn a_closed_standard_error_costs_nothing() {
+    let (mut out, mut err) = (Vec::new(), Closed);
+    let mut sink = Text::new(&mut out, &mut err);
+    sink.say("look").unwrap();
+    for event in [
+        AgentEvent::Notice {
+            text: "a".to_owned(),
+        },
+        AgentEvent::MessageAppended {
+            id: MessageId(1),
+            message: Arc::new(Message::assistant(vec![ContentBlock::text("Done.")])),
+            size: 1,
+        },
+        finished(TurnEnd::Done, None),
+    ] {
+        let task = None;
+        sink.event(&Envelope {
+            seq: 1,
+            task,
+            event,
+        })
+        .unwrap();
+    }
+    assert_eq!(String::from_utf8(out).unwrap(), "Done.\n");
+}
+
 /// Fails as a closed pipe does.
 struct Closed;
 
@@ -294,10 +388,10 @@ fn a_line_of_json_holds_nothing_that_a_terminal_acts_on_and_says_the_same() {
 }
 
 #[test]
-fn the_log_gets_the_same_lines_and_is_for_the_user_only() {
+fn the_log_gets_the_same_lines_behind_what_it_holds_and_is_for_the_user_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("events.jsonl");
-    let mut log = EventLog::create(&path).unwrap();
+    let mut log = EventLog::append(&path).unwrap();
     let both = [delta("a"), delta("\u{9b}b")];
     for envelope in &both {
         log.record(envelope);
@@ -305,6 +399,19 @@ fn the_log_gets_the_same_lines_and_is_for_the_user_only() {
     let lines = both.map(|envelope| json_line(&envelope).unwrap()).concat();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), lines);
     assert!(log.failure().is_none());
+    drop(log);
+
+    // Another run goes on behind it, and behind a line that was cut off.
+    let cut = &lines[..lines.len() - 3];
+    std::fs::write(&path, cut).unwrap();
+    for _ in 0..2 {
+        EventLog::append(&path).unwrap().record(&delta("c"));
+    }
+    let line = json_line(&delta("c")).unwrap();
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap(),
+        format!("{cut}\n{line}{line}")
+    );
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -316,7 +423,7 @@ fn the_log_gets_the_same_lines_and_is_for_the_user_only() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_log_on_a_full_disk_keeps_its_first_error() {
-    let mut log = EventLog::create(std::path::Path::new("/dev/full")).unwrap();
+    let mut log = EventLog::append(std::path::Path::new("/dev/full")).unwrap();
     log.record(&delta("a"));
     log.record(&delta("b"));
     let failure = log.failure().map(|error| error.kind());

@@ -7,57 +7,38 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use futures_util::future::ready;
+use futures_util::future::{BoxFuture, ready};
 use futures_util::stream::{self, BoxStream};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
-use reqwest::{Client, Response};
+use futures_util::{FutureExt, StreamExt};
+use reqwest::header::LOCATION;
+use reqwest::{Client, Response, Url};
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::decode::Assembler;
+use super::endpoint::Endpoint;
 use super::errors::{Said, Verdict};
 use super::explain::{Answer, Place, Speaker, unusable};
-use super::http::{build_client, header, messages_url, request_id, shown_base};
+use super::http::{
+    build_client, chunks, header, headers, kind_of_body, messages_url, models_url, request_id,
+};
+use super::offers::{self, Offer};
 use super::reading::Reading;
 use super::retry::{Attempts, Failure, Headers};
+use super::trouble::Trouble;
 use super::wire::{self, Form, Marks};
-use super::{Delta, Model, Request, Secret};
+use super::{Delta, Model, Request};
 
 /// The most of an error body that is read, in bytes.
 const ERROR_BODY: usize = 256 * 1024;
 /// The most of a reply that comes as one JSON object, in bytes.
 const WHOLE_BODY: usize = 32 * 1024 * 1024;
+/// How long a list of models is waited for; what is told of it is not worth more.
+const LIST_PATIENCE: Duration = Duration::from_secs(5);
+/// The longest list of models, in bytes.
+const LIST_BODY: usize = 8 * 1024 * 1024;
 /// A reply that has less room than this is not worth asking for.
 const LEAST_ROOM: u64 = 1_024;
-
-/// A key, in the form in which it is sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Key {
-    /// Sent as `x-api-key`.
-    ApiKey(Secret),
-    /// Sent as `Authorization: Bearer`.
-    Token(Secret),
-}
-
-/// A server, and how it is spoken to.
-#[derive(Clone, Debug)]
-pub struct Endpoint {
-    /// The address, with or without `/v1`; a path before it stays.
-    pub base_url: String,
-    /// The model's name.
-    pub model: String,
-    /// The key; local servers often need none.
-    pub key: Option<Key>,
-    /// The most tokens of a reply.
-    pub max_tokens: u32,
-    /// How long connecting may take.
-    pub connect_timeout: Duration,
-    /// How long the server may send nothing at all.
-    pub stall_timeout: Duration,
-    /// The value of the `anthropic-version` header.
-    pub version: String,
-}
 
 /// A model behind the Messages API. One try a request; [`super::retry::Retrying`] makes more.
 #[derive(Debug)]
@@ -73,23 +54,24 @@ struct Inner {
     client: OnceCell<Client>,
     /// The server refused cache marks once.
     no_marks: AtomicBool,
+    /// The server answered once: a connection may have been kept, and may have died since.
+    answered: AtomicBool,
+    /// What the server says that it takes, once it was asked.
+    window: OnceCell<Option<u64>>,
 }
 
 impl AnthropicModel {
     /// Connects to nothing yet; a bad address is the first request's failure.
     #[must_use]
     pub fn new(endpoint: Endpoint) -> Self {
-        let speaker = Speaker {
-            base: shown_base(&endpoint.base_url),
-            model: endpoint.model.clone(),
-            key: endpoint.key.clone(),
-        };
         Self {
             inner: Arc::new(Inner {
+                speaker: Arc::new(Speaker::new(&endpoint)),
                 endpoint,
-                speaker: Arc::new(speaker),
                 client: OnceCell::new(),
                 no_marks: AtomicBool::new(false),
+                answered: AtomicBool::new(false),
+                window: OnceCell::new(),
             }),
         }
     }
@@ -98,6 +80,11 @@ impl AnthropicModel {
 impl Attempts for AnthropicModel {
     fn name(&self) -> &str {
         &self.inner.endpoint.model
+    }
+
+    fn window(&self) -> BoxFuture<'static, Option<u64>> {
+        let inner = Arc::clone(&self.inner);
+        async move { *inner.window.get_or_init(|| inner.ask_window()).await }.boxed()
     }
 
     fn attempt(&self, request: Arc<Request>) -> BoxStream<'static, Result<Delta, Failure>> {
@@ -113,6 +100,10 @@ impl Attempts for AnthropicModel {
 impl Model for AnthropicModel {
     fn name(&self) -> &str {
         Attempts::name(self)
+    }
+
+    fn window(&self) -> BoxFuture<'static, Option<u64>> {
+        Attempts::window(self)
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Delta> {
@@ -147,7 +138,7 @@ impl Inner {
             if response.status().is_success() {
                 return self.reply(response, request).await;
             }
-            let answer = self.answer(response).await;
+            let mut answer = self.answer(response).await;
             if answer.status == 400 && marks == Marks::Set && answer.said.refuses_cache_marks() {
                 self.no_marks.store(true, Ordering::Relaxed);
                 continue;
@@ -161,56 +152,77 @@ impl Inner {
                 max_tokens = room;
                 continue;
             }
+            if answer.lacks_model(&self.endpoint.model) {
+                let offers = self.offers(None).await;
+                answer.offered = offers::names(&offers, &self.endpoint.model);
+            }
             return Err(self.speaker.answered(&answer));
         }
     }
 
+    async fn client(&self, url: &Url) -> Result<&Client, String> {
+        let build = || build_client(url.clone(), self.endpoint.connect_timeout);
+        self.client.get_or_try_init(build).await
+    }
+
     async fn send(&self, body: Vec<u8>) -> Result<Response, Failure> {
         let url = messages_url(&self.endpoint.base_url).map_err(|why| unusable(&why))?;
-        let client = self
-            .client
-            .get_or_try_init(|| build_client(url.clone(), self.endpoint.connect_timeout))
-            .await
-            .map_err(|why| unusable(&why))?;
-        let headers = self.headers().map_err(|why| unusable(&why))?;
-        let sending = client.post(url).headers(headers).body(body).send();
-        match timeout(self.endpoint.stall_timeout, sending).await {
-            Err(_) => Err(self.speaker.silent(self.endpoint.stall_timeout)),
-            Ok(sent) => sent.map_err(|error| self.speaker.network(error)),
+        let client = self.client(&url).await.map_err(|why| unusable(&why))?;
+        let headers = headers(&self.endpoint).map_err(|why| unusable(&why))?;
+        let request = client.post(url).headers(headers).body(body).build();
+        let request = request.map_err(|error| self.speaker.network(error))?;
+        let mut kept_one = self.answered.load(Ordering::Relaxed);
+        loop {
+            // The body is shared, not copied.
+            let Some(copy) = request.try_clone() else {
+                return Err(unusable("the request cannot be made twice"));
+            };
+            match timeout(self.endpoint.stall_timeout, client.execute(copy)).await {
+                Err(_) => return Err(self.speaker.silent(self.endpoint.stall_timeout)),
+                Ok(Ok(response)) => {
+                    self.answered.store(true, Ordering::Relaxed);
+                    return Ok(response);
+                }
+                // A connection that was kept died before the request came: nobody read it, and nobody hears of it.
+                Ok(Err(error)) if kept_one && Trouble::of(&error).0 == Trouble::Broken => {
+                    kept_one = false;
+                }
+                Ok(Err(error)) => return Err(self.speaker.network(error)),
+            }
         }
     }
 
-    fn headers(&self) -> Result<HeaderMap, String> {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let version = HeaderValue::from_str(&self.endpoint.version).map_err(
-            |_| "the setting anthropic_version has characters that a header cannot hold",
-        )?;
-        headers.insert(HeaderName::from_static("anthropic-version"), version);
-        let (name, text) = match &self.endpoint.key {
-            None => return Ok(headers),
-            Some(Key::ApiKey(secret)) => {
-                let name = HeaderName::from_static("x-api-key");
-                (name, secret.reveal().to_owned())
-            }
-            Some(Key::Token(secret)) => (AUTHORIZATION, format!("Bearer {}", secret.reveal())),
+    async fn ask_window(&self) -> Option<u64> {
+        let model = &self.endpoint.model;
+        let all = self.offers(None).await;
+        match offers::window_of(&all, model) {
+            Some(window) => Some(window),
+            None => offers::window_of(&self.offers(Some(model)).await, model),
+        }
+    }
+
+    /// The models that the server says it offers, or what it says of one; nothing where it cannot be asked.
+    async fn offers(&self, model: Option<&str>) -> Vec<Offer> {
+        let asking = async {
+            let url = models_url(&self.endpoint.base_url, model)?;
+            let client = self.client(&url).await.ok()?;
+            let headers = headers(&self.endpoint).ok()?;
+            let sent = client.get(url).headers(headers).send().await;
+            let response = sent
+                .ok()
+                .filter(|response| response.status().is_success())?;
+            let body = self.body(response, LIST_BODY).await.ok()?;
+            serde_json::from_slice(&body).ok()
         };
-        let mut value = HeaderValue::from_str(&text)
-            .map_err(|_| "the key has characters that a header cannot hold: copy it again")?;
-        value.set_sensitive(true);
-        headers.insert(name, value);
-        Ok(headers)
+        let answer: Option<serde_json::Value> = timeout(LIST_PATIENCE, asking).await.ok().flatten();
+        answer
+            .map(|answer| offers::read(&answer))
+            .unwrap_or_default()
     }
 
     /// Reads the answer to a request that was taken: an event stream, or one JSON object.
     async fn reply(&self, response: Response, request: &Request) -> Result<Pieces, Failure> {
-        let kind = header(&response, CONTENT_TYPE.as_str()).unwrap_or_default();
-        let kind = kind
-            .split(';')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_ascii_lowercase();
+        let kind = kind_of_body(&response);
         let assembler = Assembler::new(wire::call_ids(&request.messages));
         if kind == "application/json" {
             return self.whole(response, assembler).await;
@@ -220,18 +232,11 @@ impl Inner {
             return Err(self.speaker.no_reply(what));
         }
         let request_id = request_id(&response);
-        let chunks = stream::unfold(response, |mut response| async move {
-            match response.chunk().await {
-                Ok(None) => None,
-                Ok(Some(bytes)) => Some((Ok(bytes), response)),
-                Err(error) => Some((Err(error), response)),
-            }
-        });
         let speaker = Arc::clone(&self.speaker);
         let broken = move |error| speaker.network(error);
-        let chunks = chunks.map(move |chunk| chunk.map_err(&broken)).boxed();
+        let chunks = chunks(response).map(move |chunk| chunk.map_err(&broken));
         let reading = Reading::new(Arc::clone(&self.speaker), assembler, request_id);
-        Ok(reading.deltas(chunks, self.endpoint.stall_timeout))
+        Ok(reading.deltas(chunks.boxed(), self.endpoint.stall_timeout))
     }
 
     async fn whole(&self, response: Response, mut assembler: Assembler) -> Result<Pieces, Failure> {
@@ -247,6 +252,7 @@ impl Inner {
                 request_id,
                 location: None,
                 headers: Headers::default(),
+                offered: String::new(),
             }));
         }
         let mut deltas = Vec::new();
@@ -272,6 +278,7 @@ impl Inner {
             request_id,
             location,
             headers,
+            offered: String::new(),
         }
     }
 

@@ -1,22 +1,34 @@
-//! What a failure of the model's server is in words: where, what, the server's own words, and what to do.
+//! What a failure of the model's server is in words: where, what, and the server's own words; what to do is in
+//! [`super::advice`], connections that fail are in [`super::trouble`].
 //!
 //! Every text that leaves here is clean, cut, and without the key. Decides nothing about retries beyond the status table.
 
-use std::error::Error;
-use std::io;
 use std::time::Duration;
 
-use super::ModelError;
-use super::anthropic::Key;
+use super::advice::advice;
+use super::endpoint::{Endpoint, Key};
 use super::errors::{Said, Verdict};
+use super::http::{proxy_in_force, shown_base};
 use super::retry::{Again, Failure, Headers};
 use super::too_long::Figures;
+use super::trouble::Trouble;
+use super::{ModelError, Secret};
 use crate::text;
 
 /// How many characters of a server's own words are shown.
 const WORDS: usize = 500;
 /// How many characters of a short thing are shown: an id, a type.
-const SHORT: usize = 100;
+pub(super) const SHORT: usize = 100;
+
+/// How servers that do not answer 404 say that they have no such model.
+const UNKNOWN: [&str; 6] = [
+    "model not found",
+    "does not exist",
+    "not a valid model",
+    "invalid model name",
+    "unknown model",
+    "no model named",
+];
 
 /// An answer with an error status, or an error inside a stream.
 #[derive(Clone, Debug)]
@@ -33,6 +45,8 @@ pub(crate) struct Answer {
     pub(crate) location: Option<String>,
     /// What the headers say about trying again.
     pub(crate) headers: Headers,
+    /// The names of the models that the server offers, where it was asked.
+    pub(crate) offered: String,
 }
 
 /// Where an error came.
@@ -44,6 +58,21 @@ pub(crate) enum Place {
     Stream,
 }
 
+impl Answer {
+    /// Whether the server says that it has no model of that name.
+    pub(crate) fn lacks_model(&self, model: &str) -> bool {
+        let message = self.said.message.to_lowercase();
+        let named = message.contains(&model.to_lowercase());
+        match self.status {
+            404 => named || message.contains("model"),
+            400 | 422 => {
+                message.contains("model") && UNKNOWN.iter().any(|words| message.contains(words))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Who asked whom: what every text needs to know.
 #[derive(Clone, Debug)]
 pub(crate) struct Speaker {
@@ -51,16 +80,41 @@ pub(crate) struct Speaker {
     pub(crate) base: String,
     /// The model asked for.
     pub(crate) model: String,
-    /// The key that is sent, to mask it and to name its form.
+    /// The key that is sent, to name its form.
     pub(crate) key: Option<Key>,
+    /// Where the key came from.
+    pub(crate) key_from: Option<String>,
+    /// The user's own header that is sent instead of a key.
+    pub(crate) own_key: Option<String>,
+    /// The proxy that is asked, and the variable that names it.
+    pub(crate) proxy: Option<String>,
+    /// What must be masked.
+    secrets: Vec<Secret>,
 }
 
 impl Speaker {
+    /// What is told of `endpoint`.
+    pub(crate) fn new(endpoint: &Endpoint) -> Self {
+        let own_key = endpoint
+            .headers
+            .iter()
+            .find(|header| header.carries_a_key());
+        Self {
+            base: shown_base(&endpoint.base_url),
+            model: endpoint.model.clone(),
+            key: endpoint.sent_key().cloned(),
+            key_from: endpoint.key_from.clone(),
+            own_key: own_key.map(|header| header.name().to_owned()),
+            proxy: proxy_in_force(&endpoint.base_url),
+            secrets: endpoint.secrets(),
+        }
+    }
+
     /// An error that the server answered with.
     pub(crate) fn answered(&self, answer: &Answer) -> Failure {
         let verdict = answer.said.verdict(answer.status);
         let brief = self.told(answer);
-        let message = with_advice(&brief, &self.advice(answer, verdict));
+        let message = with_advice(&brief, &advice(self, answer, verdict));
         let by_status = answer.headers.again(answer.status);
         let (error, again) = match verdict {
             Verdict::TooLong(Figures { tokens, window, .. }) => (
@@ -114,122 +168,22 @@ impl Speaker {
         }
     }
 
-    fn advice(&self, answer: &Answer, verdict: Verdict) -> String {
-        let used = || format!("the request went to {}/v1/messages", self.base);
-        match verdict {
-            Verdict::TooLong(_) => "the conversation must get shorter: /compact".to_owned(),
-            Verdict::Unsaid => {
-                "the server gives no reason; a conversation that is too long is a common one"
-                    .to_owned()
-            }
-            Verdict::Throttled => wait_advice(answer.headers.wait),
-            Verdict::Spent => {
-                "waiting does not help: see to the account's plan or limit, or use another model"
-                    .to_owned()
-            }
-            Verdict::Auth if answer.status == 401 => self.key_advice(),
-            Verdict::Auth => {
-                "the key was taken but may not do this: look at its rights, or use another model"
-                    .to_owned()
-            }
-            Verdict::Busy => {
-                "the server cannot answer now; send the request again later".to_owned()
-            }
-            Verdict::Refused if (300..400).contains(&answer.status) => {
-                let to = answer.location.as_deref().unwrap_or("another address");
-                format!(
-                    "it points to {}; redirects are not followed with a key: set that address as the base URL if you trust it",
-                    self.own_words(to.split('?').next().unwrap_or(to), 2 * SHORT)
-                )
-            }
-            Verdict::Refused if answer.status == 404 && self.names_the_model(&answer.said) => {
-                format!(
-                    "the server does not know the model `{}`: choose one that it offers with --model",
-                    self.model
-                )
-            }
-            Verdict::Refused if matches!(answer.status, 404 | 405) && self.base.contains("/v1") => {
-                format!(
-                    "{}: the base URL is the part before /v1/messages, and has a /v1 too many",
-                    used()
-                )
-            }
-            Verdict::Refused if matches!(answer.status, 404 | 405) => {
-                format!(
-                    "{}: is the base URL right, and does the server speak the Anthropic Messages API?",
-                    used()
-                )
-            }
-            Verdict::Refused => String::new(),
-        }
-    }
-
-    fn names_the_model(&self, said: &Said) -> bool {
-        let message = said.message.to_lowercase();
-        message.contains("model") || message.contains(&self.model.to_lowercase())
-    }
-
-    fn key_advice(&self) -> String {
-        match &self.key {
-            None => "no key was sent: set ANTHROPIC_API_KEY (sent as x-api-key) or ANTHROPIC_AUTH_TOKEN (sent as Authorization: Bearer)",
-            Some(Key::ApiKey(_)) => "the key was sent as x-api-key; if it is right, the server may want Authorization: Bearer: set ANTHROPIC_AUTH_TOKEN instead of ANTHROPIC_API_KEY",
-            Some(Key::Token(_)) => "the key was sent as Authorization: Bearer; if it is right, the server may want x-api-key: set ANTHROPIC_API_KEY instead of ANTHROPIC_AUTH_TOKEN",
-        }
-        .to_owned()
-    }
-
     /// What the server or the network said: clean, on one line, without the key, cut to `max` characters.
     pub(crate) fn own_words(&self, words: &str, max: usize) -> String {
         // Cut once before as well: a body may have megabytes.
-        let line = text::clean_line(text::head(words, 64 * max));
-        let masked = match &self.key {
-            Some(Key::ApiKey(secret) | Key::Token(secret)) => secret.mask(&line),
-            None => line,
-        };
-        let cut = text::head(masked.trim(), max);
-        if cut.len() < masked.trim().len() {
-            format!("{cut}…")
-        } else {
-            cut.to_owned()
-        }
+        let clean = text::clean_line(text::head(words, 64 * max));
+        let masked = self
+            .secrets
+            .iter()
+            .fold(clean, |text, secret| secret.mask(&text));
+        line(&masked, max)
     }
 
     /// A connection that could not be made, or that broke.
     pub(crate) fn network(&self, error: reqwest::Error) -> Failure {
-        let error = error.without_url();
-        let causes = causes(&error);
-        let lower = causes.to_lowercase();
-        let base = &self.base;
-        let why = if is_refused(&error) {
-            format!("nothing listens at {base}: is the server running?")
-        } else if lower.contains("certificate") {
-            format!(
-                "the certificate of {base} was not taken: {}. If your network has its own authority, name its file in SSL_CERT_FILE",
-                self.own_words(&causes, WORDS)
-            )
-        } else if lower.contains("dns error") || lower.contains("failed to lookup") {
-            format!("the host of {base} was not found: look at the base URL and the network")
-        } else if lower.contains("tunnel") || lower.contains("proxy") {
-            format!(
-                "the proxy did not connect to {base}: {}. See HTTPS_PROXY and NO_PROXY",
-                self.own_words(&causes, WORDS)
-            )
-        } else if error.is_timeout() {
-            format!(
-                "{base} did not take the connection in time: look at the base URL and the network"
-            )
-        } else if error.is_connect() {
-            format!(
-                "cannot connect to {base}: {}",
-                self.own_words(&causes, WORDS)
-            )
-        } else {
-            format!(
-                "the connection to {base} broke: {}",
-                self.own_words(&causes, WORDS)
-            )
-        };
-        Failure::new(ModelError::Network(why), Again::Yes(None))
+        let (trouble, cause) = Trouble::of(&error.without_url());
+        let told = trouble.told(self, &self.own_words(&cause, WORDS));
+        Failure::new(ModelError::Network(told), Again::Yes(None))
     }
 
     /// Not a byte came for that long.
@@ -269,6 +223,17 @@ pub(crate) fn unusable(why: &str) -> Failure {
     Failure::new(ModelError::Rejected(why.to_owned()), Again::No)
 }
 
+/// `text` for a person: clean, on one line, cut to `max` characters.
+pub(super) fn line(text: &str, max: usize) -> String {
+    let clean = text::clean_line(text);
+    let cut = text::head(clean.trim(), max);
+    if cut.len() < clean.trim().len() {
+        format!("{cut}…")
+    } else {
+        cut.to_owned()
+    }
+}
+
 fn with_advice(told: &str, advice: &str) -> String {
     if advice.is_empty() {
         told.to_owned()
@@ -277,43 +242,4 @@ fn with_advice(told: &str, advice: &str) -> String {
     } else {
         format!("{told}; {advice}")
     }
-}
-
-fn wait_advice(wait: Option<Duration>) -> String {
-    match wait {
-        Some(wait) if wait < Duration::MAX => format!(
-            "the server asks to wait {} s",
-            text::thousands(usize::try_from(wait.as_secs()).unwrap_or(usize::MAX))
-        ),
-        Some(_) => "the server asks to wait for ever".to_owned(),
-        None => "send the request again later".to_owned(),
-    }
-}
-
-/// An error and what caused it, in one line.
-fn causes(error: &dyn Error) -> String {
-    let mut out = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let cause_text = cause.to_string();
-        if !out.contains(&cause_text) {
-            out.push_str(": ");
-            out.push_str(&cause_text);
-        }
-        next = cause.source();
-    }
-    out
-}
-
-fn is_refused(error: &(dyn Error + 'static)) -> bool {
-    let mut next: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(cause) = next {
-        if let Some(io) = cause.downcast_ref::<io::Error>()
-            && io.kind() == io::ErrorKind::ConnectionRefused
-        {
-            return true;
-        }
-        next = cause.source();
-    }
-    false
 }

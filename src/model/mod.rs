@@ -3,12 +3,16 @@
 //! Knows neither an agent nor a tool. [`Model::stream`] never fails outside its stream, and the stream ends with exactly
 //! one [`Delta::Finished`] or [`Delta::Failed`]; a stream that is dropped closes the connection at once.
 
+mod advice;
 mod anthropic;
 mod block;
 mod decode;
+mod endpoint;
 mod errors;
 mod explain;
+mod header;
 mod http;
+mod offers;
 mod reading;
 pub mod retry;
 pub mod scripted;
@@ -18,17 +22,23 @@ mod summaries;
 #[cfg(test)]
 mod tests;
 mod too_long;
+mod trouble;
 mod wire;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
 use crate::message::{ContentBlock, Message, StopReason, Usage};
 
-pub use anthropic::{AnthropicModel, Endpoint, Key};
+pub use anthropic::AnthropicModel;
+pub use endpoint::{Endpoint, Key};
+pub use header::Header;
+pub(crate) use http::without_userinfo;
 pub use retry::Retrying;
 pub use secret::Secret;
 pub use summaries::WithSummaries;
@@ -41,6 +51,12 @@ pub trait Model: Send + Sync {
     /// Whether it is the scripted model, which plays a part and says so.
     fn is_scripted(&self) -> bool {
         false
+    }
+
+    /// How many tokens of conversation the server says that it takes. Asks it where it has not been asked; not to be
+    /// called before the first frame. A server that does not say, or cannot be asked, is no failure.
+    fn window(&self) -> BoxFuture<'static, Option<u64>> {
+        ready(None).boxed()
     }
 
     /// Asks for a reply.

@@ -130,6 +130,7 @@ impl Reading {
                 request_id: self.request_id.clone(),
                 location: None,
                 headers: Headers::default(),
+                offered: String::new(),
             }),
         }
     }

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::future::{BoxFuture, ready};
 use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
 use jiff::Timestamp;
 
 use super::{Delta, Model, ModelError, Request};
@@ -24,6 +25,11 @@ const JITTER: f64 = 0.25;
 pub trait Attempts: Send + Sync + 'static {
     /// The name that the screen shows and the request carries.
     fn name(&self) -> &str;
+
+    /// How many tokens the server says that it takes; see [`Model::window`].
+    fn window(&self) -> BoxFuture<'static, Option<u64>> {
+        ready(None).boxed()
+    }
 
     /// One try. The stream ends with one [`Delta::Finished`] or one failure; dropping it closes the connection.
     fn attempt(&self, request: Arc<Request>) -> BoxStream<'static, Result<Delta, Failure>>;
@@ -148,6 +154,10 @@ impl<M: Attempts> Retrying<M> {
 impl<M: Attempts> Model for Retrying<M> {
     fn name(&self) -> &str {
         self.inner.name()
+    }
+
+    fn window(&self) -> BoxFuture<'static, Option<u64>> {
+        self.inner.window()
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Delta> {

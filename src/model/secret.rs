@@ -6,6 +6,8 @@ use std::fmt;
 
 /// What stands where a key was.
 const MASK: &str = "[key]";
+/// A shorter key is masked as a word only: local servers take any key, and `x` is part of many words.
+const SHORT: usize = 8;
 
 /// Text that is sent and never shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -30,7 +32,20 @@ impl Secret {
         if self.0.is_empty() {
             return text.to_owned();
         }
-        text.replace(&self.0, MASK)
+        let mut masked = String::with_capacity(text.len());
+        let mut from = 0;
+        for (at, found) in text.match_indices(&self.0) {
+            let end = at + found.len();
+            let in_a_word = text[..at].ends_with(char::is_alphanumeric)
+                || text[end..].starts_with(char::is_alphanumeric);
+            if found.len() >= SHORT || !in_a_word {
+                masked.push_str(&text[from..at]);
+                masked.push_str(MASK);
+                from = end;
+            }
+        }
+        masked.push_str(&text[from..]);
+        masked
     }
 }
 
@@ -61,6 +76,16 @@ mod tests {
             secret.mask("bad key sk-very-secret, sk-very-secret!"),
             "bad key [key], [key]!"
         );
+        assert_eq!(
+            secret.mask("xsk-very-secretx"),
+            "x[key]x",
+            "a long one wherever it stands"
+        );
+        assert_eq!(
+            Secret::new("k").mask("k: chunk, `k` ok"),
+            "[key]: chunk, `[key]` ok"
+        );
+        assert_eq!(Secret::new("x").mask("key x."), "key [key].");
         assert_eq!(Secret::new(" ").mask("a b"), "a b");
         assert_eq!(secret.reveal(), "sk-very-secret");
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use super::{Delta, Model, Purpose, Request};
@@ -22,6 +23,10 @@ impl<M: Model> Model for WithSummaries<M> {
 
     fn is_scripted(&self) -> bool {
         self.model.is_scripted()
+    }
+
+    fn window(&self) -> BoxFuture<'static, Option<u64>> {
+        self.model.window()
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Delta> {

@@ -1,8 +1,11 @@
 //! `replay`: a saved history through the pipeline, without a model, a file or a clock. Text in, a report out.
 
+mod error;
+mod events;
 mod parse;
 mod report;
 mod state;
 
-pub use parse::{Recording, ReplayError};
+pub use error::ReplayError;
+pub use parse::Recording;
 pub use report::{Report, StageLine};

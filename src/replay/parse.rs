@@ -1,59 +1,16 @@
 //! A file's text as a recording: a list of messages, one message a line, or an object with `messages` and what is known
 //! beside them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::context::UnknownSetting;
+use super::error::ReplayError;
+use super::events;
+use crate::context::{History, Limits};
 use crate::message::Message;
-
-/// Why a text is no recording, or cannot be played; says where and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReplayError {
-    /// It is not JSON.
-    #[error("not JSON: line {line}, column {column}: {reason}")]
-    NotJson {
-        /// The line, from 1.
-        line: usize,
-        /// The column, from 1; 0 at the end of the line before.
-        column: usize,
-        /// What is wrong there.
-        reason: String,
-    },
-    /// An entry of the list is no message.
-    #[error("message {index}: {reason}")]
-    Message {
-        /// Its index, from 0.
-        index: usize,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// It is JSON, but no recording.
-    #[error(
-        "found {found}: a recording is a JSON list of messages, one JSON message a line, or an object with `messages`"
-    )]
-    Shape {
-        /// What it is.
-        found: &'static str,
-    },
-    /// What it says beside the messages is wrong.
-    #[error("`{name}`: {reason}")]
-    State {
-        /// The field.
-        name: &'static str,
-        /// What would be right.
-        reason: String,
-    },
-    /// A setting of its `config`.
-    #[error("`config`: {0}")]
-    Config(UnknownSetting),
-    /// A setting that was given beside it.
-    #[error("--set: {0}")]
-    Set(UnknownSetting),
-}
 
 /// A saved history with what it says beside the messages. What it does not say is taken from the text when it is played.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +22,8 @@ pub struct Recording {
     pub(super) markers: Option<BTreeMap<usize, usize>>,
     pub(super) known_files: BTreeMap<String, String>,
     pub(super) lost_unread: bool,
+    /// The numbers that were in force where it was logged.
+    pub(super) logged: Option<Limits>,
 }
 
 /// What a recording says of something.
@@ -80,10 +39,37 @@ pub(super) enum Said<T> {
 }
 
 impl Recording {
-    /// Reads a recording in any of the three forms.
+    /// A context as a session log ends with it: the numbers in force there, and the names of the files that the program
+    /// wrote.
+    #[must_use]
+    pub fn of_session(history: &History, limits: &Limits, known: &BTreeSet<String>) -> Self {
+        let said = |request: &Option<String>| request.clone().map_or(Said::None, Said::This);
+        Self {
+            messages: history.messages().cloned().collect(),
+            request: said(&history.request),
+            request_at: history.request_at.map_or(Said::None, Said::This),
+            markers: Some(history.markers.clone()),
+            // The log does not hold their texts; no result that is saved is empty.
+            known_files: known
+                .iter()
+                .map(|name| (name.clone(), String::new()))
+                .collect(),
+            lost_unread: history.lost_unread,
+            logged: Some(limits.clone()),
+            config: Map::new(),
+        }
+    }
+
+    /// Forgets the numbers that were in force where it was logged: it is played with those of a profile.
+    pub fn forget_limits(&mut self) {
+        self.logged = None;
+    }
+
+    /// Reads a recording in any of its forms; a session log is read elsewhere.
     ///
     /// # Errors
-    /// If `text` is not JSON (with line and column), or no valid list of messages (with the index of the message).
+    /// If `text` is not JSON (with line and column), or no valid list of messages (with the index of the message), or a
+    /// file of events that do not hold the context at their end.
     pub fn parse(text: &str) -> Result<Self, ReplayError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim().is_empty() {
@@ -92,6 +78,9 @@ impl Recording {
                 column: 1,
                 reason: "the file is empty".to_owned(),
             });
+        }
+        if events::is_log(text) {
+            return events::read(text);
         }
         match serde_json::from_str(text) {
             Ok(value) => Self::from_value(value),
@@ -253,7 +242,7 @@ fn is_lines(text: &str) -> bool {
     })
 }
 
-fn not_json(error: &serde_json::Error, lines_before: usize) -> ReplayError {
+pub(super) fn not_json(error: &serde_json::Error, lines_before: usize) -> ReplayError {
     let place = format!(" at line {} column {}", error.line(), error.column());
     let text = error.to_string();
     ReplayError::NotJson {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::parse::{Recording, ReplayError};
+use super::error::ReplayError;
+use super::parse::Recording;
 use crate::context::{
     Guards, History, Input, Kind, Limits, Outcome, Parts, Pause, Profile, RESULTS_DIR, Saved,
     Stage, Touched, apply, kept_messages, unread,

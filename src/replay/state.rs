@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::parse::{Recording, ReplayError, Said};
+use super::error::ReplayError;
+use super::parse::{Recording, Said};
 use crate::context::{History, Limits, Profile, Saved, parse_marker, parse_summary};
 use crate::message::{Content, Message, Role};
 
 impl Recording {
-    /// The numbers to play it with: what `sets` says goes before its own `config`, that before `profile`.
+    /// The numbers to play it with: what `sets` says goes before its own `config`, that before the numbers that were
+    /// logged, and before `profile` where none were.
     ///
     /// # Errors
     /// If a setting is unknown or its value does not fit.
@@ -16,7 +18,8 @@ impl Recording {
         profile: Profile,
         sets: &[(String, String)],
     ) -> Result<Limits, ReplayError> {
-        let mut limits = Limits::of(profile);
+        let logged = self.logged.clone();
+        let mut limits = logged.unwrap_or_else(|| Limits::of(profile));
         for (name, value) in &self.config {
             let value = value
                 .as_str()

@@ -72,13 +72,17 @@ impl FsStore {
     fn hide(&self, folder: &Path) -> io::Result<()> {
         match self.ignored {
             Ignored::Nothing => Ok(()),
-            Ignored::TopFolders => match private().create_new(true).open(folder.join(".gitignore"))
-            {
-                Ok(mut file) => file.write_all(b"*\n"),
+            Ignored::TopFolders => {
+                let path = folder.join(".gitignore");
                 // The user's own rules stay.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-                Err(error) => Err(error),
-            },
+                if fs::symlink_metadata(&path).is_ok() {
+                    return Ok(());
+                }
+                match write_whole(&path, "*\n") {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+                    other => other,
+                }
+            }
         }
     }
 }
@@ -89,17 +93,12 @@ impl Store for FsStore {
         if fs::symlink_metadata(&path).is_ok() {
             return same_content(&path, name, text);
         }
-        let folder = path.parent().unwrap_or(&self.root);
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        match file.persist_noclobber(&path) {
-            Ok(_) => Ok(()),
+        match write_whole(&path, text) {
             // Another program was faster.
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 same_content(&path, name, text)
             }
-            Err(error) => Err(error.error),
+            other => other,
         }
     }
 
@@ -126,6 +125,17 @@ impl Store for FsStore {
     fn path(&self, name: &str) -> Option<PathBuf> {
         Some(self.root.join(name))
     }
+}
+
+/// A new file at `path` that holds all of `text`, or none: a full disk leaves no half of it.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path)
+        .map(drop)
+        .map_err(|error| error.error)
 }
 
 /// Fine if `path` is a plain file that holds `text`; a link is never followed.

@@ -90,6 +90,7 @@ impl Default for ToolSettings {
             hidden_env: vec![
                 "ANTHROPIC_API_KEY".to_owned(),
                 "ANTHROPIC_AUTH_TOKEN".to_owned(),
+                "ANTHROPIC_CUSTOM_HEADERS".to_owned(),
             ],
             skill_dirs: Vec::new(),
         }

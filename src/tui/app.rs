@@ -2,8 +2,10 @@
 //!
 //! No drawing, no channel, no clock: time comes in with each message, as the time since the program started.
 
+mod agent;
 mod ask;
 mod command;
+mod demo;
 mod input;
 mod lamps;
 mod question;
@@ -16,9 +18,10 @@ use std::time::Duration;
 
 use crossterm::event::KeyEvent;
 
-pub(crate) use ask::{Ask, Asks, Choice, Draft};
-pub use command::Switch;
+pub(crate) use ask::{Ask, Asks, Choice};
+pub use command::{Offer, Switch};
 pub(crate) use command::{TABLE as COMMANDS, completions};
+pub(crate) use demo::Demo;
 pub(crate) use lamps::Lit;
 use lamps::{Hold, Lamps};
 pub(crate) use scroll::Scroll;
@@ -29,7 +32,7 @@ use super::prompt::Prompt;
 use super::theme::{Look, Motion};
 use super::transcript::Transcript;
 use super::view::{self, Layout};
-use crate::event::{AgentEvent, Command, Envelope, Gate};
+use crate::event::{Command, Envelope, Gate};
 
 /// How long a hint such as `Esc again to stop` holds.
 const HINT: Duration = Duration::from_secs(3);
@@ -64,6 +67,8 @@ pub(crate) enum Effect {
     Quit,
     /// End, and begin anew with this demo.
     SwitchTo(String),
+    /// End, and begin anew with what the user agreed to.
+    Agree(Offer),
 }
 
 /// A part of the screen that can have the focus.
@@ -127,6 +132,7 @@ pub(crate) struct Begin {
     pub(crate) first: Vec<String>,
     pub(crate) gates: Vec<Gate>,
     pub(crate) demos: Vec<String>,
+    pub(crate) offers: Vec<Offer>,
 }
 
 /// The screen's state.
@@ -144,7 +150,11 @@ pub(crate) struct App {
     pub(crate) screen: Screen,
     /// The time of the newest message.
     pub(crate) now: Duration,
-    demos: Vec<String>,
+    /// Whether this is a demo, and how far it is.
+    pub(crate) demo: Demo,
+    pub(crate) demos: Vec<String>,
+    /// What the user can agree to.
+    pub(crate) offers: Vec<Offer>,
 }
 
 /// What is shown where.
@@ -159,6 +169,10 @@ pub(crate) struct Screen {
     pub(crate) scroll: Scroll,
     /// Newest rows of the log that are scrolled out.
     pub(crate) log_skip: usize,
+    /// Rows of Pipeline that are scrolled out, where it has not room for all.
+    pub(crate) pane_skip: usize,
+    /// First line of a demo's box that is shown.
+    pub(crate) box_skip: usize,
     pub(crate) overlay: Option<Overlay>,
     pub(crate) hint: Option<Hint>,
     pub(crate) layout: Layout,
@@ -179,10 +193,12 @@ impl App {
             asks: Asks::default(),
             turn: Turn::default(),
             lamps: Lamps::default(),
+            demo: Demo::of(&begin.gates),
             gates: begin.gates.into(),
             screen: Screen::default(),
             now: Duration::ZERO,
             demos: begin.demos,
+            offers: begin.offers,
         }
     }
 
@@ -190,6 +206,16 @@ impl App {
     pub(crate) fn update(&mut self, now: Duration, msg: Msg) -> Vec<Effect> {
         self.now = now;
         self.screen.hint.take_if(|hint| now >= hint.until);
+        let effects = self.take(msg);
+        // What was to be stopped has ended, by that or by itself.
+        if !self.turn.busy() {
+            self.drop_stop_hint();
+        }
+        effects
+    }
+
+    fn take(&mut self, msg: Msg) -> Vec<Effect> {
+        let now = self.now;
         match msg {
             Msg::Key(key) => return self.key(key),
             Msg::Wheel(notches) => self.wheel(notches),
@@ -219,6 +245,15 @@ impl App {
         let layout = view::layout(self);
         let (width, height) = layout.conversation_size();
         self.screen.layout = layout;
+        let laid = view::question(self);
+        if let Some(ask) = self.asks.front_mut() {
+            if let Some(laid) = laid {
+                ask.laid = laid;
+            }
+            ask.fit(view::question_rows(ask, &self.screen.layout));
+        }
+        self.screen.box_skip = self.screen.box_skip.min(view::box_last(self));
+        self.screen.pane_skip = self.screen.pane_skip.min(view::pipeline_last(self));
         let rows = self.mirror.log.len().saturating_sub(1);
         self.screen.log_skip = self.screen.log_skip.min(rows);
         if width == 0 || height == 0 {
@@ -248,54 +283,10 @@ impl App {
         !self.turn.busy() && !self.turn.starting()
     }
 
-    fn agent(&mut self, envelope: &Envelope) {
-        self.mirror.apply(envelope);
-        self.transcript.apply(envelope);
-        if envelope.task.is_none() {
-            self.turn.apply(self.now, &envelope.event);
-            let hold = self.hold();
-            self.lamps.apply(self.now, &envelope.event, hold);
-        }
-        match &envelope.event {
-            AgentEvent::PermissionAsked {
-                id,
-                tool,
-                input,
-                reason,
-            } => {
-                self.asks.push(Ask::new(
-                    id.clone(),
-                    tool.clone(),
-                    input.clone(),
-                    reason.clone(),
-                ));
-            }
-            AgentEvent::PermissionAnswered { id, .. } => self.asks.remove(id),
-            AgentEvent::TurnFinished { .. } if envelope.task.is_none() => {
-                self.asks.clear();
-                self.screen
-                    .hint
-                    .take_if(|hint| matches!(hint.again, Again::Stop | Again::Stopping));
-            }
-            AgentEvent::SessionStarted(_)
-            | AgentEvent::TurnStarted { .. }
-            | AgentEvent::MessageAppended { .. }
-            | AgentEvent::StageSkipped(_)
-            | AgentEvent::StageStarted { .. }
-            | AgentEvent::StageFinished(_)
-            | AgentEvent::StageFailed { .. }
-            | AgentEvent::ModelCallStarted { .. }
-            | AgentEvent::TextDelta { .. }
-            | AgentEvent::ThinkingDelta { .. }
-            | AgentEvent::Retrying { .. }
-            | AgentEvent::ModelCallFinished { .. }
-            | AgentEvent::ToolStarted { .. }
-            | AgentEvent::ToolFinished { .. }
-            | AgentEvent::TodosChanged { .. }
-            | AgentEvent::Notice { .. }
-            | AgentEvent::LimitsChanged { .. }
-            | AgentEvent::TurnFinished { .. } => {}
-        }
+    fn drop_stop_hint(&mut self) {
+        self.screen
+            .hint
+            .take_if(|hint| matches!(hint.again, Again::Stop | Again::Stopping));
     }
 
     /// Lamps are held for whoever learns, unless nothing shall move by itself.

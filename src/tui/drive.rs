@@ -3,16 +3,20 @@
 //! Generic over where frames go and keys come from, so that tests and `--print` run all of it. The loop never waits for the
 //! agent: commands that it does not take yet stand in a queue here.
 
+mod burst;
+
 use std::future::poll_fn;
 use std::io;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use ratatui::Terminal;
 use ratatui::backend::Backend;
 use ratatui::layout::Rect;
 use tokio::time::Instant;
+
+use burst::{Burst, Meant};
 
 use super::app::{App, Effect, Msg};
 use super::link::{Link, News};
@@ -21,9 +25,6 @@ use crate::event::Handle;
 
 /// The least time between two frames that only the agent gave reason for.
 const FRAME: Duration = Duration::from_millis(50);
-/// Plain arrows ready at once that are a notch of the wheel.
-const NOTCH: usize = 3;
-
 /// What a console hands in.
 #[derive(Debug)]
 pub(crate) enum Input {
@@ -90,6 +91,7 @@ pub(crate) async fn drive<C: Console>(
         began: Instant::now(),
         drawn: None,
         due: Due::Now,
+        pasting: None,
     };
     run.draw()?;
     run.link.start(start);
@@ -107,6 +109,8 @@ struct Run<'a, C: Console> {
     began: Instant,
     drawn: Option<Instant>,
     due: Due,
+    /// Until when keys belong to a paste that began without a word.
+    pasting: Option<Instant>,
 }
 
 impl<C: Console> Run<'_, C> {
@@ -155,25 +159,26 @@ impl<C: Console> Run<'_, C> {
         .await
     }
 
-    /// Takes in an input and all others that are ready, arrows that come in a burst as the wheel that they are.
+    /// Takes in an input and all others that are ready: arrows that come in a burst as the wheel that they are, text that
+    /// does as the paste that it is.
     async fn inputs(&mut self, first: Input) -> anyhow::Result<Option<End>> {
-        let mut arrows = Vec::new();
+        let mut together = Vec::new();
         let mut next = Some(first);
         while let Some(input) = next {
             let ended = match input {
-                Input::Event(Event::Key(key)) if arrow(key).is_some() => {
-                    let turned = arrows
-                        .first()
-                        .is_some_and(|&first| arrow(first) != arrow(key));
-                    let end = if turned {
-                        self.arrows(&mut arrows)?
+                Input::Event(Event::Key(key)) if key.kind == KeyEventKind::Release => None,
+                Input::Event(Event::Key(key)) if Burst::of(key).is_some() => {
+                    let other =
+                        (together.first()).is_some_and(|&first| Burst::of(first) != Burst::of(key));
+                    let end = if other || together.len() == burst::MOST {
+                        self.together(&mut together)?
                     } else {
                         None
                     };
-                    arrows.push(key);
+                    together.push(key);
                     end
                 }
-                other => match self.arrows(&mut arrows)? {
+                other => match self.together(&mut together)? {
                     Some(end) => Some(end),
                     None => self.input(other)?,
                 },
@@ -183,7 +188,7 @@ impl<C: Console> Run<'_, C> {
             }
             next = self.ready().await;
         }
-        self.arrows(&mut arrows)
+        self.together(&mut together)
     }
 
     fn input(&mut self, input: Input) -> anyhow::Result<Option<End>> {
@@ -199,22 +204,25 @@ impl<C: Console> Run<'_, C> {
         }
     }
 
-    /// Hands in arrows that were collected: one by one, or as notches where there are too many for fingers.
-    fn arrows(&mut self, keys: &mut Vec<KeyEvent>) -> anyhow::Result<Option<End>> {
+    /// Hands in keys of a kind that came together: one by one, or as what they are where they are too many for fingers.
+    fn together(&mut self, keys: &mut Vec<KeyEvent>) -> anyhow::Result<Option<End>> {
         let keys = std::mem::take(keys);
-        let Some(step) = keys.first().and_then(|&key| arrow(key)) else {
-            return Ok(None);
-        };
-        if keys.len() >= NOTCH {
-            let notches = isize::try_from(keys.len() / NOTCH).unwrap_or(1);
-            return self.update(Msg::Wheel(step * notches));
-        }
-        for key in keys {
-            if let Some(end) = self.update(Msg::Key(key))? {
-                return Ok(Some(end));
+        let rest = self.pasting.is_some_and(|until| Instant::now() < until);
+        match burst::meant(&keys, rest.then_some(burst::Rest)) {
+            Meant::Wheel(notches) => self.update(Msg::Wheel(notches)),
+            Meant::Paste(text) => {
+                self.pasting = Some(Instant::now() + burst::PASTE);
+                self.update(Msg::Paste(text))
+            }
+            Meant::Keys => {
+                for key in keys {
+                    if let Some(end) = self.update(Msg::Key(key))? {
+                        return Ok(Some(end));
+                    }
+                }
+                Ok(None)
             }
         }
-        Ok(None)
     }
 
     fn news(&mut self, news: News) -> anyhow::Result<Option<End>> {
@@ -253,6 +261,7 @@ impl<C: Console> Run<'_, C> {
             Effect::Send(command) => self.link.send(command),
             Effect::Quit => return Ok(Some(End::Quit)),
             Effect::SwitchTo(demo) => return Ok(Some(End::SwitchTo(demo))),
+            Effect::Agree(offer) => return Ok(Some(End::Agree(offer))),
             Effect::Suspend => self.console.suspend()?,
             Effect::Redraw => self.repaint()?,
         }
@@ -325,17 +334,5 @@ async fn sleep_until(deadline: Option<Instant>) {
     match deadline {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
-    }
-}
-
-/// The direction of a plain arrow that was pressed.
-fn arrow(key: KeyEvent) -> Option<isize> {
-    if key.kind == KeyEventKind::Release || key.modifiers != KeyModifiers::NONE {
-        return None;
-    }
-    match key.code {
-        KeyCode::Up => Some(-1),
-        KeyCode::Down => Some(1),
-        _ => None,
     }
 }

@@ -36,6 +36,8 @@ pub(crate) enum Screen {
     Redraw,
     PageUp,
     PageDown,
+    First,
+    Last,
 }
 
 /// A movement; by what, is for the place to say.

@@ -148,7 +148,7 @@ impl Link {
         drop(handle.commands);
         let grace = match end {
             End::Signal(_) => GRACE[0],
-            End::Quit | End::SwitchTo(_) => GRACE[1],
+            End::Quit | End::SwitchTo(_) | End::Agree(_) => GRACE[1],
         };
         let tee = &mut self.tee;
         let rest = async {

@@ -74,12 +74,12 @@ pub(crate) struct Last {
 pub(crate) struct Session {
     /// The session's id.
     pub(crate) id: String,
-    /// Where its log is, on one line; `None` where it is in memory only.
-    pub(crate) log: Option<String>,
     /// The last part of the workspace's path: the name in the header.
     pub(crate) name: String,
     /// The folder that the agent works in.
     pub(crate) workspace: String,
+    /// The session's log; `None` where it is in memory only.
+    pub(crate) log: Option<String>,
     /// The model's name.
     pub(crate) model: String,
     /// Whether the model is the scripted one.
@@ -148,6 +148,8 @@ pub(crate) struct Counts {
     pub(crate) compactions: usize,
     /// Model calls that were sent.
     pub(crate) calls: u64,
+    /// How often each stage changed the context, in the order of [`ROWS`].
+    pub(crate) fired: [usize; 6],
 }
 
 /// How the size of what is sent moves from one call to the next, over the newest calls since the last summary.
@@ -243,9 +245,9 @@ impl Session {
             .unwrap_or(&started.workspace);
         Self {
             id: started.session.clone(),
-            log: started.log.as_deref().map(crate::text::clean_line),
             name: crate::text::clean_line(name),
             workspace: crate::text::clean_line(&started.workspace),
+            log: started.log.as_deref().map(crate::text::clean_line),
             model: crate::text::clean_line(&started.model),
             scripted: started.scripted,
             profile: started.profile,

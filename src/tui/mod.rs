@@ -18,8 +18,8 @@ pub use print::{BadScript, Printed, Script, print};
 pub use terminal::{NoTerminal, check};
 pub use theme::{Color, Glyphs, Look, Motion};
 
-pub use app::Switch as Learn;
 use app::{App, Begin};
+pub use app::{Offer, Switch as Learn};
 use drive::drive;
 use link::{Clock, Link};
 use terminal::{Tty, driving, panics};
@@ -42,6 +42,8 @@ pub struct Setup {
     pub gates: Vec<Gate>,
     /// Names that `/demo` takes.
     pub demos: Vec<String>,
+    /// What the user can agree to.
+    pub offers: Vec<Offer>,
     /// Sees every event.
     pub tee: Option<Tee>,
 }
@@ -53,6 +55,8 @@ pub enum End {
     Quit,
     /// For the demo of that name: to be started anew.
     SwitchTo(String),
+    /// To begin anew with what the user agreed to.
+    Agree(Offer),
     /// By a signal, or because the terminal is gone (1).
     Signal(i32),
 }
@@ -71,7 +75,7 @@ impl End {
     #[must_use]
     pub fn code(&self) -> u8 {
         match self {
-            Self::Quit | Self::SwitchTo(_) => 0,
+            Self::Quit | Self::SwitchTo(_) | Self::Agree(_) => 0,
             Self::Signal(number) => u8::try_from(128 + number).unwrap_or(u8::MAX),
         }
     }
@@ -97,10 +101,15 @@ pub async fn run(
     drop(console);
     let end = end?;
     link.close(&end).await;
-    Ok(Left {
-        end,
-        parting: panics(),
-    })
+    let mut parting = panics();
+    parting.extend(session_log(&app));
+    Ok(Left { end, parting })
+}
+
+/// Where what was said can be read again, if anything was.
+fn session_log(app: &App) -> Option<String> {
+    let log = app.mirror.session.as_ref()?.log.as_ref()?;
+    (app.mirror.context.len() > 0).then(|| format!("session log: {log}"))
 }
 
 fn begin(setup: Setup) -> (Begin, Option<Tee>) {
@@ -110,6 +119,7 @@ fn begin(setup: Setup) -> (Begin, Option<Tee>) {
         first: setup.first,
         gates: setup.gates,
         demos: setup.demos,
+        offers: setup.offers,
     };
     (begin, setup.tee)
 }

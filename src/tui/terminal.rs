@@ -104,7 +104,7 @@ pub(crate) struct Tty {
 }
 
 struct Signals {
-    ending: [(Signal, i32); 3],
+    ending: [(Signal, i32); 4],
     stop: Signal,
     resume: Signal,
 }
@@ -117,6 +117,7 @@ impl Signals {
                 ending(SignalKind::terminate())?,
                 ending(SignalKind::hangup())?,
                 ending(SignalKind::interrupt())?,
+                ending(SignalKind::quit())?,
             ],
             stop: signal(SignalKind::from_raw(Posix::TSTP.as_raw()))?,
             resume: signal(SignalKind::from_raw(Posix::CONT.as_raw()))?,

@@ -351,7 +351,7 @@ async fn the_window_that_a_rejection_names_becomes_the_limit() {
             _ => None,
         });
     let (limit, reason) = changed.unwrap();
-    assert_eq!(reason, "the server takes 4000 tokens");
+    assert_eq!(reason, "the server takes 4,000 tokens");
     assert!(limit < 20_000, "{limit}");
 }
 

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use plimsoll::context::Stage;
 use plimsoll::event::{AgentEvent, Command, TurnEnd};
 use plimsoll::model::Purpose;
+use plimsoll::session::fold;
 use serde_json::json;
 
 use super::events;
@@ -165,6 +166,37 @@ async fn a_subagent_whose_log_cannot_be_begun_does_nothing_and_says_why() {
         .await;
     let text = "the subagent's log could not be begun: no storage space";
     assert_eq!(run.results(), [("a".to_owned(), true, text.to_owned())]);
+}
+
+#[tokio::test]
+async fn a_subagent_that_ended_on_a_full_disk_is_logged_once_there_is_room() {
+    let mut setup = Setup::turns(vec![
+        Reply::calls(&[("a", "task", json!({ "prompt": "look" }))]),
+        Reply::text("ok"),
+        Reply::text("ok"),
+    ]);
+    setup.tasks = vec![Reply::hanging(vec![])];
+    let mut run = setup.start();
+    run.send(Command::Prompt("go".to_owned())).await;
+    for _ in 0..2 {
+        run.until(|event| matches!(event, AgentEvent::ModelCallStarted { .. }))
+            .await;
+    }
+    run.logs.fail("", ErrorKind::StorageFull);
+    run.send(Command::Interrupt).await;
+    for _ in 0..2 {
+        run.until(|event| matches!(event, AgentEvent::TurnFinished { .. }))
+            .await;
+    }
+    let ended = |run: &Run| {
+        let logs = run.logs.files();
+        let ended = logs.values().filter(|log| !fold(log).unwrap().in_turn);
+        (ended.count(), logs.len())
+    };
+    assert_eq!(ended(&run), (0, 2));
+    run.logs.heal();
+    assert_eq!(run.prompt("go on").await, (TurnEnd::Done, None));
+    assert_eq!(ended(&run), (2, 2));
 }
 
 #[tokio::test]

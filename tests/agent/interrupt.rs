@@ -171,3 +171,85 @@ async fn shutting_down_ends_what_runs_and_closes_the_events() {
     assert_eq!(run.turn_end().await.0, TurnEnd::Interrupted);
     assert!(run.handle.events.recv().await.is_none());
 }
+
+#[tokio::test(start_paused = true)]
+async fn shutting_down_gets_through_while_nobody_takes_the_events() {
+    let deltas: Vec<Delta> = (0..2_000).map(|n| Delta::Text(format!("{n} "))).collect();
+    let mut run = Setup::turns(vec![Reply::hanging(deltas)]).start();
+    run.send(Command::Prompt("go".to_owned())).await;
+    while run.handle.events.len() < plimsoll::event::EVENT_CAPACITY {
+        tokio::task::yield_now().await;
+    }
+    run.send(Command::Prompt("never begun".to_owned())).await;
+    run.send(Command::Shutdown).await;
+    assert_eq!(run.turn_end().await, (TurnEnd::Interrupted, None));
+    assert!(run.handle.events.recv().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_front_end_that_goes_away_ends_the_agent() {
+    let deltas: Vec<Delta> = (0..2_000).map(|n| Delta::Text(format!("{n} "))).collect();
+    let run = Setup::turns(vec![Reply::hanging(deltas)]).start();
+    run.send(Command::Prompt("go".to_owned())).await;
+    while run.handle.events.len() < plimsoll::event::EVENT_CAPACITY {
+        tokio::task::yield_now().await;
+    }
+    let plimsoll::event::Handle { commands, events } = run.handle;
+    drop(events);
+    commands.send(Command::Shutdown).await.unwrap();
+    commands.closed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_the_turn_that_runs_and_the_request_behind_it_is_next() {
+    let mut run = Setup::turns(vec![
+        Reply::hanging(vec![Delta::Text("a".to_owned())]),
+        Reply::failed(plimsoll::model::ModelError::Auth("no key".to_owned())),
+        Reply::text("third"),
+    ])
+    .start();
+    for request in ["one", "two", "three"] {
+        run.send(Command::Prompt(request.to_owned())).await;
+    }
+    run.until(|event| matches!(event, AgentEvent::TextDelta { .. }))
+        .await;
+    run.send(Command::Interrupt).await;
+    let mut ends = Vec::new();
+    for _ in 0..3 {
+        let ended = run
+            .until(|event| matches!(event, AgentEvent::TurnFinished { .. }))
+            .await;
+        if let AgentEvent::TurnFinished { end, .. } = ended {
+            ends.push(end);
+        }
+    }
+    assert_eq!(ends, [TurnEnd::Interrupted, TurnEnd::Failed, TurnEnd::Done]);
+    run.assert_log();
+}
+
+#[tokio::test]
+async fn a_stop_in_the_summary_before_a_call_leaves_all_five_stages_said() {
+    let command = "head -c 60000 /dev/zero | tr '\\0' x";
+    let mut setup = Setup::turns(vec![Reply::bash("t", command), Reply::text("again")]);
+    setup.summaries = vec![Reply::hanging(vec![]), Reply::text("Goal: x.")];
+    let mut run = setup.start();
+    run.send(Command::Prompt("go".to_owned())).await;
+    run.until(|event| matches!(event, AgentEvent::StageStarted { .. }))
+        .await;
+    run.send(Command::Interrupt).await;
+    assert_eq!(run.turn_end().await, (TurnEnd::Interrupted, None));
+    let names = run.names();
+    assert_eq!(
+        names[names.len() - 7..],
+        [
+            "stage_skipped tool_result_budget",
+            "stage_skipped snip_compact",
+            "stage_skipped micro_compact",
+            "stage_skipped fit_results",
+            "stage_started compact_history",
+            "stage_failed compact_history",
+            "turn_finished interrupted"
+        ]
+    );
+    assert_eq!(run.prompt("go on").await, (TurnEnd::Done, None));
+}

@@ -1,6 +1,7 @@
 //! Whatever a model answers and whenever the user stops it: the history stays valid, the log tells the same story, every
 //! beginning has its end, and the next request goes through.
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use plimsoll::event::{AgentEvent, Command, Decision, TurnEnd};
@@ -40,6 +41,9 @@ enum Told {
     Compact,
     Prompt,
     Limits(usize),
+    LogFull,
+    DiskFull,
+    Room,
 }
 
 type Script = Vec<(Vec<Piece>, End)>;
@@ -102,6 +106,7 @@ fn told() -> impl Strategy<Value = Vec<(u64, Told)>> {
         1 => Just(Told::Compact),
         1 => Just(Told::Prompt),
         1 => (1_000..9_000_usize).prop_map(Told::Limits),
+        1 => prop::sample::select(vec![Told::LogFull, Told::DiskFull, Told::Room]),
     ];
     prop::collection::vec((1..150_u64, what), 0..6)
 }
@@ -226,6 +231,19 @@ async fn rest(run: &mut Run, told: &[(u64, Told)], answers: &[Option<Decision>])
         }
         for (_, what) in told.iter().filter(|(at, _)| *at == seq) {
             run.send(match what {
+                Told::LogFull => {
+                    run.logs.fail("", ErrorKind::StorageFull);
+                    continue;
+                }
+                Told::DiskFull => {
+                    run.files.fail("", ErrorKind::StorageFull);
+                    continue;
+                }
+                Told::Room => {
+                    run.logs.heal();
+                    run.files.heal();
+                    continue;
+                }
                 Told::Interrupt => Command::Interrupt,
                 Told::Compact => Command::Compact,
                 Told::Prompt => Command::Prompt("meanwhile".to_owned()),
@@ -241,16 +259,6 @@ async fn rest(run: &mut Run, told: &[(u64, Told)], answers: &[Option<Decision>])
     }
 }
 
-fn check(run: &Run) {
-    events::assert_brackets(&run.events);
-    events::assert_five_stages(&run.events);
-    events::assert_log_tells(&run.events, &run.log());
-    for log in run.logs.files().values() {
-        let folded = plimsoll::session::fold(log).unwrap();
-        assert!(!folded.in_turn && !folded.torn);
-    }
-}
-
 async fn play(mut setup: Setup, told: Vec<(u64, Told)>, answers: Vec<Option<Decision>>) {
     (setup.mode, setup.asks, setup.endless) = (Mode::Ask, true, true);
     let mut run = setup.start();
@@ -263,17 +271,24 @@ async fn play(mut setup: Setup, told: Vec<(u64, Told)>, answers: Vec<Option<Deci
         run.send(Command::Prompt(text.to_owned())).await;
     }
     rest(&mut run, &told, &answers).await;
-    check(&run);
 
     run.model.forget_the_rest();
+    run.logs.heal();
+    run.files.heal();
     let end = run.prompt("go on").await;
     assert_eq!(end, (TurnEnd::Done, None));
     rest(&mut run, &[], &answers).await;
-    check(&run);
+    events::assert_brackets(&run.events);
+    events::assert_five_stages(&run.events);
+    events::assert_log_tells(&run.events, &run.log());
+    for log in run.logs.files().values() {
+        let folded = plimsoll::session::fold(log).unwrap();
+        assert!(!folded.in_turn && !folded.torn);
+    }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_that_a_model_or_a_user_does_breaks_the_session(

@@ -89,6 +89,20 @@ async fn a_rule_answers_the_question_that_waits_behind_it() {
     .await;
     assert_eq!(run.turn_end().await, (TurnEnd::Done, None));
     assert_eq!(count(&run, "permission_asked"), 1);
+    // What was allowed for good is said, and where it is kept.
+    let said = run
+        .events
+        .iter()
+        .find_map(|envelope| match &envelope.event {
+            AgentEvent::Notice { text } => Some(text.as_str()),
+            _ => None,
+        });
+    assert_eq!(
+        said,
+        Some(
+            "allowed in this project from now on: bash: touch hit (kept in rules.jsonl; delete its line to take it back)"
+        )
+    );
 }
 
 #[tokio::test]

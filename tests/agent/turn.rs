@@ -293,7 +293,12 @@ async fn a_subagent_ends_after_thirty_calls() {
 
 #[tokio::test]
 async fn replies_that_end_otherwise_leave_a_valid_history_and_a_sentence() {
-    let cases: [(Reply, TurnEnd, &str); 5] = [
+    let cases: [(Reply, TurnEnd, &str); 6] = [
+        (
+            Reply::stopped(vec![ContentBlock::text("half")], StopReason::WindowExceeded),
+            TurnEnd::MaxTokens,
+            "the model's window is full",
+        ),
         (
             Reply::stopped(vec![ContentBlock::text("half")], StopReason::MaxTokens),
             TurnEnd::MaxTokens,

@@ -18,7 +18,7 @@ async fn an_error_names_server_words_request_and_what_to_do() {
     assert!(matches!(error, ModelError::Auth(_)));
     assert_eq!(
         text,
-        "SERVER answered 401: bad key [key] (authentication_error, request req_7); the key was sent as x-api-key; if it is right, the server may want Authorization: Bearer: set ANTHROPIC_AUTH_TOKEN instead of ANTHROPIC_API_KEY"
+        "SERVER answered 401: bad key [key] (authentication_error, request req_7); the key of ANTHROPIC_API_KEY was sent as x-api-key; if it is right, the server may want Authorization: Bearer: set ANTHROPIC_AUTH_TOKEN instead of ANTHROPIC_API_KEY"
     );
     let (error, text) = fails(Reply::error(404, "not_found_error", "model: test-model")).await;
     assert!(matches!(error, ModelError::Rejected(_)));
@@ -29,7 +29,7 @@ async fn an_error_names_server_words_request_and_what_to_do() {
     let (_, text) = fails(Reply::status(404, "")).await;
     assert_eq!(
         text,
-        "SERVER answered 404: without a word; the request went to SERVER/v1/messages: is the base URL right, and does the server speak the Anthropic Messages API?"
+        "SERVER answered 404: without a word; the request went to SERVER/v1/messages: is the base URL right, and does the server (in this version) speak the Anthropic Messages API?"
     );
     let (error, text) = fails(Reply::status(500, &"é".repeat(600))).await;
     assert!(matches!(error, ModelError::Overloaded(_)));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use plimsoll::message::ContentBlock;
-use plimsoll::model::{AnthropicModel, Delta, Model, ModelError, Retrying};
+use plimsoll::model::{AnthropicModel, Delta, Header, Model, ModelError, Retrying};
 use serde_json::json;
 
 use super::support::reply::Reply;
@@ -48,6 +48,45 @@ async fn a_busy_server_is_asked_again_and_a_half_reply_is_not() {
         "{deltas:?}"
     );
     assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_connection_that_died_between_two_requests_is_made_again_unseen() {
+    let server = Server::start(vec![Reply::text("a"), Reply::hang_up(), Reply::text("b")]);
+    let model = Retrying::new(client(&server), 0);
+    let first = ask(&model, hello()).await;
+    let second = ask(&model, hello()).await;
+    assert_eq!(blocks(&first), [ContentBlock::text("a")]);
+    assert_eq!(
+        second,
+        ask_fresh(vec![Reply::text("b")]).await,
+        "as if nothing had happened"
+    );
+    assert_eq!((server.requests().len(), server.connections()), (3, 2));
+
+    // A server that hangs up on the new connection too has a fault that is told and counted.
+    let server = Server::start(vec![
+        Reply::text("a"),
+        Reply::hang_up(),
+        Reply::hang_up(),
+        Reply::hang_up(),
+    ]);
+    let model = Retrying::new(client(&server), 0);
+    ask(&model, hello()).await;
+    let error = failure(&ask(&model, hello()).await);
+    assert!(matches!(error, ModelError::Network(_)), "{error:?}");
+    assert_eq!((server.requests().len(), server.left()), (3, 1));
+
+    // The first connection of all was not kept from anything.
+    let server = Server::start(vec![Reply::hang_up(), Reply::text("never")]);
+    let error = failure(&ask(&Retrying::new(client(&server), 0), hello()).await);
+    assert!(matches!(error, ModelError::Network(_)), "{error:?}");
+    assert_eq!(server.left(), 1);
+}
+
+async fn ask_fresh(script: Vec<Reply>) -> Vec<Delta> {
+    let server = Server::start(script);
+    ask(&client(&server), hello()).await
 }
 
 #[tokio::test]
@@ -107,12 +146,16 @@ async fn a_dropped_stream_closes_the_connection() {
 
 #[tokio::test]
 async fn the_key_is_in_no_form_of_the_client() {
-    let endpoint = endpoint("http://user:pass@127.0.0.1:1");
+    let mut endpoint = endpoint("http://user:hidden-word@127.0.0.1:1/x");
+    endpoint.headers = Header::parse_lines("x-team: hidden-header").unwrap();
     let shown = format!(
         "{endpoint:?} {:?}",
         Retrying::new(AnthropicModel::new(endpoint.clone()), 1)
     );
-    assert!(!shown.contains(KEY), "{shown}");
-    let error = failure(&ask(&AnthropicModel::new(endpoint), hello()).await);
-    assert!(!error.to_string().contains("pass"), "{error}");
+    assert!(shown.contains("http://[key]@127.0.0.1:1/x"), "{shown}");
+    assert!(!shown.contains(KEY) && !shown.contains("hidden"), "{shown}");
+    assert_eq!(
+        failure(&ask(&AnthropicModel::new(endpoint), hello()).await),
+        ModelError::Rejected("the base URL must not hold a name or a word to log in with: send them as a header, with ANTHROPIC_CUSTOM_HEADERS".to_owned())
+    );
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::support::reply::Reply;
 use super::support::server::Server;
 
 #[tokio::test]
@@ -79,6 +80,99 @@ async fn the_server_refuses_what_the_api_refuses() {
         );
     }
     assert_eq!(server.violations().len(), cases.len());
+}
+
+#[tokio::test]
+async fn the_server_refuses_requests_of_another_form() {
+    let server = Server::start(Vec::new());
+    let message = json!([{"role": "user", "content": "a"}]);
+    let tool = |name: &str| json!({"name": name, "input_schema": {"type": "object"}});
+    let mark = json!({"type": "ephemeral"});
+    let marked = json!({"type": "text", "text": "x", "cache_control": mark});
+    let cases = [
+        (json!({"temperature": 1}), "temperature"),
+        (json!({"n_predict": 1}), "n_predict: Extra inputs"),
+        (json!({"max_tokens": 0}), "max_tokens"),
+        (json!({"stream": false}), "stream"),
+        (json!({"model": null}), "model: Field required"),
+        (
+            json!({"system": [{"type": "text", "text": " "}]}),
+            "system: text content",
+        ),
+        (json!({"tools": [tool("a b")]}), "tools.0.name"),
+        (json!({"tools": [tool("a"), tool("a")]}), "must be unique"),
+        (
+            json!({"tools": [{"name": "a", "input_schema": {}}]}),
+            "input_schema.type",
+        ),
+        (
+            json!({"messages": [{"role": "user", "content": [marked, marked, marked, marked, marked]}]}),
+            "A maximum of 4 blocks",
+        ),
+        (
+            json!({"messages": [{"role": "user", "content": "x".repeat(33 * 1024 * 1024)}]}),
+            "maximum size",
+        ),
+    ];
+    for (fields, words) in &cases {
+        let mut body = json!({"model": "m", "max_tokens": 1, "stream": true, "messages": message});
+        for (key, value) in fields.as_object().unwrap() {
+            body[key] = value.clone();
+        }
+        let answer = raw_post(&server, body.to_string()).await;
+        assert!(
+            answer.contains("HTTP/1.1 400") && answer.contains(words),
+            "{words}: {answer}"
+        );
+    }
+    assert_eq!(server.violations().len(), cases.len());
+}
+
+#[tokio::test]
+async fn the_server_knows_the_reasoning_that_it_gave() {
+    let thought = json!({"type": "thinking", "thinking": "x", "signature": "c2ln"});
+    let call = json!({"type": "tool_use", "id": "t", "name": "bash", "input": {}});
+    let result = json!({"type": "tool_result", "tool_use_id": "t", "content": "1"});
+    let text = json!({"type": "text", "text": "so"});
+    let user = |blocks: Value| json!({"role": "user", "content": blocks});
+    let assistant = |blocks: Value| json!({"role": "assistant", "content": blocks});
+    let other = json!({"type": "thinking", "thinking": "y", "signature": "c2ln"});
+    let first = json!([user(json!("a"))]);
+    let with = |reply: Value| json!([user(json!("a")), assistant(reply), user(json!([result]))]);
+    let server = Server::start(vec![
+        Reply::message(&[thought.clone(), call.clone()], "tool_use"),
+        Reply::message(&[thought.clone(), text.clone()], "pause_turn"),
+        Reply::text("goes on"),
+    ]);
+    let post = async |messages: Value| {
+        let body = json!({"model": "m", "max_tokens": 1, "stream": true, "messages": messages});
+        raw_post(&server, body.to_string()).await
+    };
+    assert!(post(first).await.contains("HTTP/1.1 200"));
+    for changed in [
+        json!([call]),
+        json!([other, call]),
+        json!([call, thought, other, text]),
+    ] {
+        let answer = post(with(changed)).await;
+        assert!(answer.contains("cannot be modified"), "{answer}");
+    }
+    assert!(
+        post(with(json!([thought, call])))
+            .await
+            .contains("HTTP/1.1 200")
+    );
+    // That one was a pause: it goes back as it came, and as nothing else.
+    let mut paused = with(json!([thought, call]));
+    paused
+        .as_array_mut()
+        .unwrap()
+        .push(assistant(json!([text])));
+    let answer = post(paused.clone()).await;
+    assert!(answer.contains("sent again as it came"), "{answer}");
+    paused[3] = assistant(json!([thought, text]));
+    assert!(post(paused).await.contains("HTTP/1.1 200"));
+    assert_eq!(server.violations().len(), 4);
 }
 
 /// The answer to a body that the client would never send.

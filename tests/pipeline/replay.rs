@@ -45,11 +45,11 @@ fn what_is_no_recording_is_told_where_and_why() {
         ),
         (
             "3",
-            "found a number: a recording is a JSON list of messages, one JSON message a line, or an object with `messages`",
+            "found a number: a recording is a JSON list of messages, one JSON message a line, an object with `messages`, a session log or a file of events",
         ),
         (
             "{\"a\":1}",
-            "found an object without `messages`: a recording is a JSON list of messages, one JSON message a line, or an object with `messages`",
+            "found an object without `messages`: a recording is a JSON list of messages, one JSON message a line, an object with `messages`, a session log or a file of events",
         ),
         (
             "{\"messages\": 1}",

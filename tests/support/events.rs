@@ -232,8 +232,10 @@ impl Live {
                 self.summarising = true;
                 return false;
             }
-            AgentEvent::StageFailed { .. } => {
-                if std::mem::take(&mut self.summarising) {
+            AgentEvent::StageFailed { error, .. } => {
+                // A disk that is full says nothing of summaries.
+                let on_disk = error.ends_with("; nothing was replaced");
+                if std::mem::take(&mut self.summarising) && !on_disk {
                     self.pause.failures += 1;
                 }
                 return false;

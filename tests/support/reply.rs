@@ -25,6 +25,8 @@ pub(super) enum End {
     Whole,
     /// The connection closes after so many bytes of the body.
     Cut(usize),
+    /// The connection closes before any answer.
+    HangUp,
     /// Nothing comes after so many bytes of the body, until the client closes.
     Stall(usize),
 }
@@ -113,6 +115,14 @@ impl Reply {
         }
     }
 
+    /// No answer at all: the connection closes once the request was read, as a kept one does that died meanwhile.
+    pub fn hang_up() -> Self {
+        Self {
+            end: End::HangUp,
+            ..Self::new(200, "text/plain", "")
+        }
+    }
+
     /// With one more header.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
@@ -135,6 +145,11 @@ impl Reply {
     pub fn stall_after_events(self, events: usize) -> Self {
         let bytes = self.length_of(events);
         self.stall_after(bytes)
+    }
+
+    /// Whether the client gets all of it.
+    pub(super) fn is_complete(&self) -> bool {
+        self.status == 200 && matches!(self.end, End::Whole)
     }
 
     fn length_of(&self, events: usize) -> usize {

@@ -13,9 +13,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::reply::{End, Reply};
+use super::tls::Authority;
 use super::validity::{self, Known};
 
 /// The largest request that the API takes, in bytes.
@@ -47,6 +48,8 @@ impl Recorded {
 #[derive(Debug, Default)]
 struct State {
     script: VecDeque<Reply>,
+    /// What it says that it offers; empty where it has no list.
+    models: Vec<Value>,
     requests: Vec<Recorded>,
     violations: Vec<String>,
     known: Known,
@@ -66,6 +69,7 @@ struct Shared {
 /// The running server.
 #[derive(Debug)]
 pub struct Server {
+    scheme: &'static str,
     address: SocketAddr,
     shared: Arc<Shared>,
 }
@@ -73,6 +77,16 @@ pub struct Server {
 impl Server {
     /// Listens on a free port of the loopback and answers with `script`, one reply a request.
     pub fn start(script: Vec<Reply>) -> Self {
+        Self::listen(script, None)
+    }
+
+    /// The same over TLS, as the hosts that `authority` speaks for.
+    pub fn start_tls(script: Vec<Reply>, authority: &Authority) -> Self {
+        Self::listen(script, Some(authority.server()))
+    }
+
+    fn listen(script: Vec<Reply>, tls: Option<Arc<rustls::ServerConfig>>) -> Self {
+        let scheme = if tls.is_some() { "https" } else { "http" };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared::default());
@@ -85,24 +99,46 @@ impl Server {
                 }
                 acceptor.lock().connections += 1;
                 let shared = Arc::clone(&acceptor);
+                let tls = tls.clone();
                 thread::spawn(move || {
+                    let _ = stream.set_nodelay(true);
                     // A client that goes away in the middle is part of some tests.
-                    let _ = serve(&stream, &shared);
+                    let _ = match tls {
+                        None => serve(&stream, &shared),
+                        Some(config) => {
+                            let connection = rustls::ServerConnection::new(config).unwrap();
+                            serve(rustls::StreamOwned::new(connection, &stream), &shared)
+                        }
+                    };
                     let _ = stream.shutdown(Shutdown::Both);
                 });
             }
         });
-        Self { address, shared }
+        Self {
+            scheme,
+            address,
+            shared,
+        }
     }
 
     /// The base URL.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("{}://{}", self.scheme, self.address)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Adds replies to the script.
     pub fn push(&self, replies: Vec<Reply>) {
         self.shared.lock().script.extend(replies);
+    }
+
+    /// Offers `models`, in the API's form, at `/v1/models` and one by one below it.
+    pub fn offer(&self, models: Vec<Value>) {
+        self.shared.lock().models = models;
     }
 
     /// All requests so far, also the invalid ones.
@@ -162,15 +198,17 @@ impl Shared {
 }
 
 /// Answers requests on one connection until it closes.
-fn serve(stream: &TcpStream, shared: &Shared) -> std::io::Result<()> {
-    stream.set_nodelay(true)?;
+fn serve<S: Read + Write>(stream: S, shared: &Shared) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read_request(&mut reader)? {
         let reply = choose(request, shared);
-        send(stream, &reply)?;
+        if matches!(reply.end, End::HangUp) {
+            return Ok(());
+        }
+        send(reader.get_mut(), &reply)?;
         match reply.end {
             End::Whole => {}
-            End::Cut(_) => return Ok(()),
+            End::HangUp | End::Cut(_) => return Ok(()),
             End::Stall(_) => {
                 // Ends with the client's hanging up, or with the test.
                 let _ = reader.read(&mut [0]);
@@ -183,7 +221,7 @@ fn serve(stream: &TcpStream, shared: &Shared) -> std::io::Result<()> {
     Ok(())
 }
 
-fn read_request(reader: &mut BufReader<&TcpStream>) -> std::io::Result<Option<Recorded>> {
+fn read_request<S: Read>(reader: &mut BufReader<S>) -> std::io::Result<Option<Recorded>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
         return Ok(None);
@@ -218,10 +256,13 @@ fn read_request(reader: &mut BufReader<&TcpStream>) -> std::io::Result<Option<Re
 fn choose(request: Recorded, shared: &Shared) -> Reply {
     let mut state = shared.lock();
     let verdict = check(&request, &state.known);
-    let is_messages = request.line.ends_with("/v1/messages");
+    let line = request.line.clone();
     state.requests.push(request);
     shared.changed.notify_all();
-    if !is_messages {
+    if let Some((_, rest)) = line.split_once("/v1/models") {
+        return models(&state.models, rest.trim_start_matches('/'));
+    }
+    if !line.ends_with("/v1/messages") {
         return Reply::error(404, "not_found_error", "Not Found");
     }
     if let Err(what) = verdict {
@@ -233,9 +274,23 @@ fn choose(request: Recorded, shared: &Shared) -> Reply {
         state.violations.push(what.to_owned());
         return Reply::error(400, "invalid_request_error", what);
     };
-    state.known.replies.push(reply.blocks.clone());
-    state.known.paused = reply.paused;
+    if reply.is_complete() {
+        state.known.replies.push(reply.blocks.clone());
+        state.known.paused = reply.paused;
+    }
     reply
+}
+
+/// The list of models, or the one called `name`.
+fn models(models: &[Value], name: &str) -> Reply {
+    if name.is_empty() && !models.is_empty() {
+        let list = json!({"data": models, "has_more": false});
+        return Reply::status(200, &list.to_string());
+    }
+    match models.iter().find(|model| model["id"] == name) {
+        Some(model) => Reply::status(200, &model.to_string()),
+        None => Reply::error(404, "not_found_error", "Not Found"),
+    }
 }
 
 fn check(request: &Recorded, known: &Known) -> Result<(), String> {
@@ -257,7 +312,7 @@ fn check(request: &Recorded, known: &Known) -> Result<(), String> {
     validity::check(&request.body, known)
 }
 
-fn send(mut stream: &TcpStream, reply: &Reply) -> std::io::Result<()> {
+fn send<S: Write>(stream: &mut S, reply: &Reply) -> std::io::Result<()> {
     let mut head = format!("HTTP/1.1 {} Scripted\r\n", reply.status);
     for (name, value) in &reply.headers {
         head = format!("{head}{name}: {value}\r\n");
@@ -265,7 +320,7 @@ fn send(mut stream: &TcpStream, reply: &Reply) -> std::io::Result<()> {
     head.push_str("transfer-encoding: chunked\r\n\r\n");
     stream.write_all(head.as_bytes())?;
     let sent = match reply.end {
-        End::Whole => reply.body.len(),
+        End::Whole | End::HangUp => reply.body.len(),
         End::Cut(bytes) | End::Stall(bytes) => bytes.min(reply.body.len()),
     };
     for piece in reply.body[..sent].chunks(reply.piece) {

@@ -4,6 +4,20 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+/// The fields of a request.
+const FIELDS: [&str; 10] = [
+    "model",
+    "max_tokens",
+    "stream",
+    "system",
+    "tools",
+    "tool_choice",
+    "messages",
+    "metadata",
+    "stop_sequences",
+    "thinking",
+];
+
 /// What the server knows from the replies that it gave.
 #[derive(Debug, Default)]
 pub(super) struct Known {
@@ -20,14 +34,32 @@ pub(super) fn check(body: &Value, known: &Known) -> Result<(), String> {
             return Err(format!("{key}: this model does not take it"));
         }
     }
+    for key in body.as_object().into_iter().flat_map(|body| body.keys()) {
+        ensure(
+            FIELDS.contains(&key.as_str()),
+            &format!("{key}: Extra inputs are not permitted"),
+        )?;
+    }
     ensure(body["model"].is_string(), "model: Field required")?;
     ensure(
         body["max_tokens"].as_u64().is_some_and(|n| n > 0),
         "max_tokens: must be greater than or equal to 1",
     )?;
     ensure(body["stream"] == true, "stream: this server only streams")?;
+    for block in list(body, "system") {
+        ensure(
+            !text(block, "text").trim().is_empty(),
+            "system: text content blocks must be non-empty",
+        )?;
+    }
+    let mut names = HashSet::new();
     for (at, tool) in list(body, "tools").iter().enumerate() {
         let name = tool["name"].as_str().unwrap_or_default();
+        ensure(names.insert(name), "tools: Tool names must be unique.")?;
+        ensure(
+            tool["input_schema"]["type"] == "object",
+            &format!("tools.{at}.input_schema.type: Field required"),
+        )?;
         ensure(
             is_word(name, 64),
             &format!("tools.{at}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,64}}$'"),
@@ -46,7 +78,23 @@ pub(super) fn check(body: &Value, known: &Known) -> Result<(), String> {
     ensure(
         last_is_user || known.paused,
         "This model does not support assistant message prefill. The conversation must end with a user message.",
+    )?;
+    // What was paused comes back as it came, at the end of what may be several replies.
+    let paused = known.replies.last().filter(|_| !last_is_user);
+    let paused: Vec<&Value> = paused.into_iter().flatten().collect();
+    let last = turns.last().map(|turn| turn.blocks.as_slice());
+    ensure(
+        last.is_some_and(|blocks| without_marks(blocks).ends_with(&without_marks(&paused))),
+        "messages: a paused turn must be sent again as it came",
     )
+}
+
+fn without_marks(blocks: &[&Value]) -> Vec<Value> {
+    let mut blocks: Vec<Value> = blocks.iter().map(|block| (*block).clone()).collect();
+    for block in blocks.iter_mut().filter_map(Value::as_object_mut) {
+        block.shift_remove("cache_control");
+    }
+    blocks
 }
 
 struct Turn<'a> {
@@ -190,28 +238,45 @@ fn check_pairs(turns: &[Turn<'_>]) -> Result<(), String> {
     )
 }
 
-/// The reasoning of the latest reply comes back unmodified, complete and in order, where its calls do.
+/// The reasoning of the latest reply comes back unmodified, complete and in order, where other blocks of it do; and
+/// reasoning with a signature that this server gave is as it gave it.
 fn check_thinking(turns: &[Turn<'_>], known: &Known) -> Result<(), String> {
     let Some(latest) = turns.iter().rfind(|turn| turn.role == "assistant") else {
         return Ok(());
     };
-    let calls = |blocks: &[&Value]| -> HashSet<String> {
+    let modified = "messages: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.";
+    let ids = |blocks: &[&Value]| -> HashSet<String> {
         let calls = blocks.iter().filter(|block| kind(block) == "tool_use");
         calls.map(|block| text(block, "id").to_owned()).collect()
     };
-    let returned = calls(&latest.blocks);
+    let returned = ids(&latest.blocks);
     for reply in &known.replies {
         let reply: Vec<&Value> = reply.iter().collect();
-        if calls(&reply).is_disjoint(&returned) {
+        if ids(&reply).is_disjoint(&returned) {
             continue;
         }
         let mut rest = latest.blocks.iter();
         for block in reply.iter().filter(|block| is_thinking(block)) {
-            ensure(
-                rest.any(|sent| sent == block),
-                "messages: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
-            )?;
+            ensure(rest.any(|sent| sent == block), modified)?;
         }
+    }
+    let given = || {
+        known
+            .replies
+            .iter()
+            .flatten()
+            .filter(|block| is_thinking(block))
+    };
+    for block in latest.blocks.iter().filter(|block| is_thinking(block)) {
+        let same_signature = |other: &&Value| {
+            let signature = text(block, "signature");
+            !signature.is_empty() && text(other, "signature") == signature
+        };
+        let mut signed = given().filter(same_signature).peekable();
+        ensure(
+            signed.peek().is_none() || signed.any(|other| other == *block),
+            modified,
+        )?;
     }
     Ok(())
 }

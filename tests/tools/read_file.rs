@@ -131,5 +131,5 @@ async fn read_file_refuses_quickly_what_is_no_text() {
             expected
         );
     }
-    assert!(start.elapsed() < Duration::from_secs(1));
+    assert!(start.elapsed() < Duration::from_secs(10));
 }

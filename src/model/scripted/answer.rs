@@ -1,9 +1,11 @@
 //! What the model says after its orders were carried out: what came back, from the results as they stand there.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::sight::{Seen, Sight, State, state};
-use crate::text::{head, thousands};
+use crate::text::{cut, thousands};
 
 /// How much of a first line or a command is quoted, in characters.
 const QUOTE: usize = 80;
@@ -61,30 +63,56 @@ fn is_one_short_line(text: &str) -> bool {
     text.lines().count() == 1 && text.chars().count() <= QUOTE
 }
 
-/// A call in a few words.
-pub(super) fn what(tool: &str, input: &Value) -> String {
+/// A call in a few words: what tells it from another of the same tool.
+fn what(tool: &str, input: &Value) -> String {
+    if tool.is_empty() {
+        return "a result".to_owned();
+    }
     let field = |name: &str| input.get(name).and_then(Value::as_str);
-    let object = field("path")
-        .or_else(|| field("command"))
-        .or_else(|| field("pattern"))
-        .or_else(|| field("name"))
-        .unwrap_or_default();
-    let object = head(object, QUOTE).replace('\n', " ");
-    match (tool, object.as_str()) {
-        ("", _) => "a result".to_owned(),
-        (tool, "") => tool.to_owned(),
-        (tool, object) => format!("{tool} {object}"),
+    let mut words = vec![tool.to_owned()];
+    let named = match (tool, field("pattern"), field("path")) {
+        ("glob", Some(pattern), Some(folder)) => {
+            words.push(quoted(pattern));
+            words.push("in".to_owned());
+            Some(folder)
+        }
+        (_, pattern, path) => path
+            .or_else(|| field("command"))
+            .or(pattern)
+            .or_else(|| field("name")),
+    };
+    words.extend(named.map(quoted).filter(|named| !named.is_empty()));
+    words.extend(lines(input));
+    words.join(" ")
+}
+
+/// The lines that a read asked for.
+fn lines(input: &Value) -> Option<String> {
+    let number = |name: &str| input.get(name).and_then(Value::as_u64);
+    let first = number("offset");
+    match number("limit") {
+        Some(count) => {
+            let first = first.unwrap_or(1);
+            let last = first.saturating_add(count.saturating_sub(1));
+            Some(format!("lines {first}-{last}"))
+        }
+        None => first.map(|first| format!("from line {first}")),
     }
 }
 
+/// `text` on one line, cut.
+fn quoted(text: &str) -> String {
+    cut(text, QUOTE).replace('\n', " ")
+}
+
 /// The first line of a result that holds something, without a line number that a tool put there.
-pub(super) fn first_line(text: &str) -> &str {
+pub(super) fn first_line(text: &str) -> Cow<'_, str> {
     let line = text
         .lines()
         .map(unnumbered)
         .find(|line| !line.is_empty())
         .unwrap_or_default();
-    head(line, QUOTE)
+    cut(line, QUOTE)
 }
 
 /// `line` without the number, and what parts it from the text, that `read_file` may put in front.
@@ -107,5 +135,54 @@ fn after_compaction(sight: &Sight) -> String {
             thousands(summary.chars().count())
         ),
         None => "There is no result in sight any more.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_call_is_told_from_others_of_its_tool() {
+        for (tool, input, expected) in [
+            ("read_file", json!({"path": "a"}), "read_file a"),
+            (
+                "read_file",
+                json!({"path": "a", "offset": 10, "limit": 11}),
+                "read_file a lines 10-20",
+            ),
+            (
+                "read_file",
+                json!({"path": "a", "limit": 5}),
+                "read_file a lines 1-5",
+            ),
+            (
+                "read_file",
+                json!({"path": "a", "offset": 7}),
+                "read_file a from line 7",
+            ),
+            (
+                "glob",
+                json!({"pattern": "**/*.md", "path": "sub"}),
+                "glob **/*.md in sub",
+            ),
+            ("glob", json!({"pattern": "**/*.md"}), "glob **/*.md"),
+            ("bash", json!({"command": "ls\nwc"}), "bash ls wc"),
+            ("load_skill", json!({"name": "x"}), "load_skill x"),
+            ("compact", json!({}), "compact"),
+            ("", json!({"path": "a"}), "a result"),
+        ] {
+            assert_eq!(what(tool, &input), expected);
+        }
+    }
+
+    #[test]
+    fn whatever_is_cut_shows_it() {
+        let long = "word ".repeat(40);
+        assert_eq!(first_line(&long), format!("{}word…", "word ".repeat(15)));
+        let shown = what("bash", &json!({ "command": long }));
+        assert_eq!(shown, format!("bash {}word…", "word ".repeat(15)));
     }
 }

@@ -1,8 +1,10 @@
 //! How a summary words things: what came of a call, and which sentences of the user are constraints.
 
+use std::borrow::Cow;
+
 use super::answer::{first_line, unnumbered};
 use super::sight::{State, state};
-use crate::text::{head, thousands};
+use crate::text::{cut, thousands};
 
 /// Words that make a sentence of the user a constraint.
 const CONSTRAINTS: [&str; 16] = [
@@ -48,15 +50,15 @@ pub(super) fn outcome(text: &str, is_error: bool) -> String {
         State::Replaced(None) => return REPLACED.to_owned(),
         State::Whole => {}
     }
-    let headings: Vec<&str> = text
+    let headings: Vec<Cow<'_, str>> = text
         .lines()
         .map(unnumbered)
         .filter(|line| line.starts_with("# ") || line.starts_with("## "))
-        .map(|line| head(line, 60))
+        .map(|line| cut(line, 60))
         .take(3)
         .collect();
     let shown = if headings.is_empty() {
-        first_line(text).to_owned()
+        first_line(text).into_owned()
     } else {
         headings.join(" / ")
     };

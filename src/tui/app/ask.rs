@@ -1,11 +1,13 @@
 //! Questions that wait for an answer: which choice is marked, and when a key may answer at all.
 //!
 //! Keys that were on their way when a question appeared were meant for something else, so a question is deaf for a while
-//! after it was drawn and after every key that went to the draft.
+//! after it was drawn and after every key that went to the draft. A letter only marks a choice, Enter gives it; whoever
+//! goes on typing is writing a message, and nothing of it answers.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use ratatui::style::Style;
 use serde_json::Value;
 
 use crate::event::Decision;
@@ -37,7 +39,15 @@ impl Choice {
         }
     }
 
-    /// The letter that answers with it.
+    /// The words where there is little room.
+    pub(crate) fn short(self) -> &'static str {
+        match self {
+            Self::Always => "always here",
+            Self::Once | Self::No | Self::NoBecause => self.words(),
+        }
+    }
+
+    /// The letter that marks it.
     pub(crate) fn letter(self) -> char {
         match self {
             Self::Once => 'y',
@@ -63,13 +73,27 @@ pub(crate) struct Ask {
     /// Why it asks.
     pub(crate) reason: String,
     pub(crate) choice: Choice,
-    /// Whether the choice was moved: only then does Enter answer beside a draft.
-    chosen: bool,
+    /// The letter that marked the choice, while nothing followed it: it may be the first of a message.
+    letter: Option<char>,
     /// What the model will be told; `Some` while it is being written.
     pub(crate) because: Option<String>,
     /// First row of the text that is shown.
     pub(crate) scroll: usize,
+    read: Read,
+    /// Its text as it is shown, and for how many cells that was laid out.
+    pub(crate) laid: (usize, Vec<(String, Style)>),
+    /// Rows of it that are shown.
+    shown: usize,
     drawn: Option<Duration>,
+}
+
+/// Whether all of what would run or change has been in view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Read {
+    /// Not yet: it cannot be allowed.
+    #[default]
+    Partly,
+    ToTheEnd,
 }
 
 impl Ask {
@@ -80,9 +104,12 @@ impl Ask {
             input,
             reason,
             choice: Choice::default(),
-            chosen: false,
+            letter: None,
             because: None,
             scroll: 0,
+            read: Read::default(),
+            laid: (0, Vec::new()),
+            shown: 0,
             drawn: None,
         }
     }
@@ -90,36 +117,73 @@ impl Ask {
     /// Marks the choice beside.
     pub(crate) fn choose(&mut self, step: isize) {
         self.choice = self.choice.beside(step);
-        self.chosen = true;
+        self.letter = None;
     }
 
-    /// The answer that Enter gives beside a draft or without one; `None` where it gives none.
-    pub(crate) fn entered(&mut self, draft: Draft) -> Option<Decision> {
-        if draft == Draft::Written && !self.chosen {
+    /// Marks the choice of a letter. What comes back was not meant as an answer and belongs into the draft: any letter
+    /// that is none of ours, and a second one with the one before it.
+    pub(crate) fn letter(&mut self, c: char) -> Option<String> {
+        let choice = Choice::ALL.into_iter().find(|choice| choice.letter() == c);
+        if let (None, Some(choice)) = (self.letter, choice) {
+            self.choice = choice;
+            self.letter = Some(c);
             return None;
         }
-        self.decide(self.choice)
+        let mut typed = self.withdraw();
+        typed.push(c);
+        Some(typed)
     }
 
-    /// The answer of `choice`; the last one asks for the reason first.
-    pub(crate) fn decide(&mut self, choice: Choice) -> Option<Decision> {
-        match choice {
-            Choice::Once => Some(Decision::Allow),
-            Choice::Always => Some(Decision::AllowAlways),
-            Choice::No => Some(Decision::Deny { reason: None }),
-            Choice::NoBecause => {
+    /// Back to No; hands out the letter that had marked another choice.
+    pub(crate) fn withdraw(&mut self) -> String {
+        self.choice = Choice::No;
+        self.letter.take().map(String::from).unwrap_or_default()
+    }
+
+    /// The answer that Enter gives; `None` where it gives none: the reason has to be written first, or the end has not
+    /// been seen.
+    pub(crate) fn decide(&mut self) -> Option<Decision> {
+        self.letter = None;
+        match (self.choice, self.read) {
+            (Choice::Once | Choice::Always, Read::Partly) => None,
+            (Choice::Once, Read::ToTheEnd) => Some(Decision::Allow),
+            (Choice::Always, Read::ToTheEnd) => Some(Decision::AllowAlways),
+            (Choice::No, _) => Some(Decision::Deny { reason: None }),
+            (Choice::NoBecause, _) => {
                 self.because = Some(String::new());
                 None
             }
         }
     }
-}
 
-/// Whether something is written in the input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Draft {
-    Empty,
-    Written,
+    /// What stands in the way of the marked choice: it would allow what has not been seen whole.
+    pub(crate) fn unread(&self) -> bool {
+        match self.choice {
+            Choice::Once | Choice::Always => self.read == Read::Partly,
+            Choice::No | Choice::NoBecause => false,
+        }
+    }
+
+    /// Scrolls by `rows`, down if positive; how far it can go is found when it is drawn.
+    pub(crate) fn scroll_by(&mut self, rows: isize) {
+        self.scroll = self.scroll.saturating_add_signed(rows);
+    }
+
+    /// Scrolls by pages less a row.
+    pub(crate) fn page(&mut self, pages: isize) {
+        let rows = isize::try_from(self.shown.saturating_sub(1).max(1)).unwrap_or(1);
+        self.scroll_by(rows.saturating_mul(pages));
+    }
+
+    /// Fits it to what can be shown of its text: `shown` rows.
+    pub(crate) fn fit(&mut self, shown: usize) {
+        self.shown = shown;
+        let last = self.laid.1.len().saturating_sub(shown);
+        self.scroll = self.scroll.min(last);
+        if shown > 0 && self.scroll == last {
+            self.read = Read::ToTheEnd;
+        }
+    }
 }
 
 /// The questions, oldest first; only the first is shown.

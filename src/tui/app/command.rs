@@ -15,6 +15,29 @@ pub(crate) enum Typed {
     Learn(Option<Switch>),
     /// Show the text of what the model thought, or hide it.
     Thinking,
+    Agree(Offer),
+}
+
+/// What the user can agree to on this start, each by a command of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// That the workspace's settings files count.
+    Trust,
+    /// That key and text go to another machine over plain http.
+    AllowHttp,
+}
+
+impl Offer {
+    /// Name and meaning of its command, for the help.
+    pub(crate) fn row(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Trust => ("/trust", "take this folder's settings files, now and later"),
+            Self::AllowHttp => (
+                "/allow-http",
+                "use the server over plain http, now and later",
+            ),
+        }
+    }
 }
 
 /// On or off.
@@ -65,10 +88,17 @@ pub(crate) fn is_command(draft: &str) -> bool {
 }
 
 /// Reads a command; the error says what would be right. Only whole names are taken, so that a slip never does harm.
-pub(crate) fn parse(draft: &str, demos: &[String]) -> Result<Typed, String> {
+pub(crate) fn parse(draft: &str, demos: &[String], offers: &[Offer]) -> Result<Typed, String> {
     let mut words = draft.split_whitespace();
     let name = words.next().unwrap_or_default();
     let rest: Vec<&str> = words.collect();
+    if let Some(offer) = offers.iter().find(|offer| offer.row().0 == name) {
+        return if rest.is_empty() {
+            Ok(Typed::Agree(*offer))
+        } else {
+            Err(format!("{name} takes nothing behind it."))
+        };
+    }
     match (name, rest.as_slice()) {
         ("/help", []) => Ok(Typed::Help),
         ("/compact", []) => Ok(Typed::Compact),
@@ -85,6 +115,8 @@ pub(crate) fn parse(draft: &str, demos: &[String]) -> Result<Typed, String> {
         ("/keep", [n]) => number(n, "/keep 3").map(Typed::Keep),
         ("/thinking", []) => Ok(Typed::Thinking),
         ("/learn", []) => Ok(Typed::Learn(None)),
+        ("/trust", []) => Err("No settings files of this folder wait for it.".to_owned()),
+        ("/allow-http", []) => Err("No address waits for it.".to_owned()),
         ("/learn", ["on"]) => Ok(Typed::Learn(Some(Switch::On))),
         ("/learn", ["off"]) => Ok(Typed::Learn(Some(Switch::Off))),
         (name, _) => Err(match TABLE.iter().find(|(known, ..)| *known == name) {
@@ -96,10 +128,12 @@ pub(crate) fn parse(draft: &str, demos: &[String]) -> Result<Typed, String> {
 }
 
 /// Names that start with what is written, or all where nothing but the slash is.
-pub(crate) fn completions(draft: &str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn completions(draft: &str, offers: &[Offer]) -> impl Iterator<Item = &'static str> {
+    let offered: Vec<&str> = offers.iter().map(|offer| offer.row().0).collect();
     TABLE
         .iter()
         .map(|(name, ..)| *name)
+        .chain(offered)
         .filter(move |name| name.starts_with(draft))
 }
 
@@ -166,11 +200,28 @@ mod tests {
         ];
         for (draft, expected) in cases {
             assert_eq!(
-                parse(draft, &demos),
+                parse(draft, &demos, &[]),
                 expected.map_err(str::to_owned),
                 "{draft}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_offered_can_be_agreed_to() {
+        let offers = [Offer::Trust];
+        let read = |draft: &str| parse(draft, &[], &offers);
+        assert_eq!(read("/trust"), Ok(Typed::Agree(Offer::Trust)));
+        assert_eq!(
+            read("/trust all"),
+            Err("/trust takes nothing behind it.".to_owned())
+        );
+        assert_eq!(
+            read("/allow-http"),
+            Err("No address waits for it.".to_owned())
+        );
+        let names = |draft| completions(draft, &offers).collect::<Vec<_>>();
+        assert_eq!((names("/t"), names("/a")), (vec!["/trust"], vec![]));
     }
 
     #[test]

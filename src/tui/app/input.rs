@@ -3,7 +3,7 @@
 use crossterm::event::KeyEvent;
 
 use super::turn::Stop;
-use super::{Again, App, Effect, Overlay, Pane};
+use super::{Again, App, Demo, Effect, Overlay, Pane};
 use crate::event::Command;
 use crate::tui::keys::{Action, Chord, Edit, Go, Place, Screen};
 use crate::tui::view;
@@ -39,6 +39,8 @@ impl App {
     pub(super) fn wheel(&mut self, notches: isize) {
         if let Some(Overlay::Help(row)) = &mut self.screen.overlay {
             *row = row.saturating_add_signed(notches * NOTCH);
+        } else if let Some(ask) = self.asks.front_mut() {
+            ask.scroll_by(notches * NOTCH);
         } else {
             self.screen.scroll.by(&self.transcript, notches * NOTCH);
         }
@@ -47,10 +49,16 @@ impl App {
     /// Pasted text goes to the draft, or to the reason that is being written. It never answers and never sends.
     pub(super) fn paste(&mut self, text: &str) {
         self.asks.typed(self.now);
-        match self.asks.front_mut().and_then(|ask| ask.because.as_mut()) {
-            Some(because) => because.push_str(&crate::text::clean_line(text)),
-            None => self.prompt.paste(text),
+        if let Some(ask) = self.asks.front_mut() {
+            if let Some(because) = &mut ask.because {
+                because.push_str(&crate::text::clean_line(text));
+                return;
+            }
+            let letter = ask.withdraw();
+            self.prompt.paste(&letter);
         }
+        self.prompt.paste(text);
+        self.focus(Pane::Input);
     }
 
     /// Keys that act whatever is shown.
@@ -64,6 +72,8 @@ impl App {
             Screen::Redraw => return Some(vec![Effect::Redraw]),
             Screen::PageUp => self.page(-1),
             Screen::PageDown => self.page(1),
+            Screen::First => self.screen.scroll.go_first(&self.transcript),
+            Screen::Last => self.screen.scroll.go_last(&self.transcript),
         }
         Some(Vec::new())
     }
@@ -73,8 +83,12 @@ impl App {
             isize::try_from(self.screen.layout.log.map_or(1, |area| area.height)).unwrap_or(1);
         if let Some(Overlay::Help(row)) = &mut self.screen.overlay {
             *row = row.saturating_add_signed(pages * 10);
-        } else if self.screen.focus == Pane::Log && self.asks.front().is_none() {
+        } else if let Some(ask) = self.asks.front_mut() {
+            ask.page(pages);
+        } else if self.screen.focus == Pane::Log {
             self.log_by(pages * rows);
+        } else if self.screen.focus == Pane::Input && view::box_last(self) > 0 {
+            self.screen.box_skip = self.screen.box_skip.saturating_add_signed(pages * 3);
         } else {
             self.screen.scroll.page(&self.transcript, pages);
         }
@@ -176,9 +190,20 @@ impl App {
     pub(super) fn pane_key(&mut self, chord: Chord, armed: Option<Again>) -> Vec<Effect> {
         match chord.action(Place::Pane) {
             Some(Action::Go(go)) if self.screen.focus == Pane::Log => self.go_log(go),
+            Some(Action::Go(go))
+                if self.screen.focus == Pane::Pipeline && self.screen.layout.alone.is_some() =>
+            {
+                self.go_pipeline(go);
+            }
             Some(Action::Go(go)) => self.go_conversation(go),
             Some(other) => return self.common(other, armed),
-            None => {}
+            None => {
+                // What means nothing here was meant for the message.
+                if let Some(c) = chord.typed() {
+                    self.focus(Pane::Input);
+                    self.prompt.insert(c);
+                }
+            }
         }
         Vec::new()
     }
@@ -192,6 +217,16 @@ impl App {
             Go::Last => self.screen.log_skip = usize::MAX,
             Go::Left | Go::Right => {}
         }
+    }
+
+    fn go_pipeline(&mut self, go: Go) {
+        self.screen.pane_skip = match go {
+            Go::Up => self.screen.pane_skip.saturating_sub(1),
+            Go::Down => self.screen.pane_skip.saturating_add(1),
+            Go::First => 0,
+            Go::Last => usize::MAX,
+            Go::Left | Go::Right => return,
+        };
     }
 
     fn go_conversation(&mut self, go: Go) {
@@ -232,7 +267,8 @@ impl App {
         self.screen.alone = false;
     }
 
-    /// Esc puts lit lamps out, and more: back from one pane alone; asks before it stops a turn; else between the input and the last pane.
+    /// Esc puts lit lamps out, and more: back from one pane alone; asks before it stops a turn; closes what a demo says at
+    /// its end; else between the input and the last pane.
     fn escape(&mut self, armed: Option<Again>) -> Vec<Effect> {
         self.lamps.put_out();
         if self.screen.alone {
@@ -244,6 +280,8 @@ impl App {
                 return vec![Effect::Send(Command::Interrupt)];
             }
             self.hint("Esc again to stop", Again::Stop);
+        } else if self.closing() && self.screen.focus == Pane::Input {
+            self.demo = Demo::Closed;
         } else if self.screen.focus == Pane::Input {
             let last = self.screen.last.unwrap_or(Pane::Conversation);
             self.focus(last);

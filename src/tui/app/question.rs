@@ -1,75 +1,113 @@
 //! Keys while a question waits for an answer.
 
-use super::{Again, App, Choice, Draft, Effect, Pane};
+use super::{Again, App, Ask, Effect, Overlay, Pane};
 use crate::event::{Command, Decision};
 use crate::tui::keys::{Action, Chord, Edit, Go, Place};
 
 impl App {
-    /// A key while a question waits: while it is deaf, and always where something is written, letters go to the draft.
+    /// A key while a question waits: while it is deaf, and always where something is written, keys go to the draft.
     pub(super) fn question_key(&mut self, chord: Chord) -> Vec<Effect> {
         let hears = self.asks.hears(self.now);
-        let draft = if self.prompt.is_empty() {
-            Draft::Empty
-        } else {
-            Draft::Written
-        };
-        let action = chord.action(Place::Dialog);
         let Some(ask) = self.asks.front_mut() else {
             return Vec::new();
         };
         if hears && ask.because.is_some() {
             return self.because_key(chord);
         }
-        let letter = chord.typed().is_some();
         if !hears && self.screen.focus != Pane::Input {
             self.asks.typed(self.now);
             return self.pane_key(chord, None);
         }
-        if !hears || (letter && draft == Draft::Written) {
-            self.draft_key(chord);
-            return Vec::new();
+        match (chord.action(Place::Dialog), chord.typed()) {
+            (Some(Action::Help), _) => {
+                self.screen.overlay = Some(Overlay::Help(0));
+                return Vec::new();
+            }
+            (Some(Action::Go(Go::Up)), _) => ask.scroll_by(-1),
+            (Some(Action::Go(Go::Down)), _) => ask.scroll_by(1),
+            (Some(Action::Escape), _) if hears => {
+                ask.withdraw();
+                let decision = ask.decide();
+                return self.answer(decision);
+            }
+            _ if !hears || !self.prompt.is_empty() => return self.draft_key(chord),
+            (_, Some(c)) => {
+                if let Some(text) = ask.letter(c) {
+                    self.type_beside(&text);
+                }
+            }
+            (Some(action), None) => return self.dialog_key(action, chord),
+            (None, None) => return self.draft_key(chord),
         }
-        let mut decision = None;
+        Vec::new()
+    }
+
+    /// A key that types nothing, while the question hears and nothing is written.
+    fn dialog_key(&mut self, action: Action, chord: Chord) -> Vec<Effect> {
+        let Some(ask) = self.asks.front_mut() else {
+            return Vec::new();
+        };
         match action {
-            Some(Action::Go(Go::Left) | Action::PreviousPane) => ask.choose(-1),
-            Some(Action::Go(Go::Right) | Action::NextPane) => ask.choose(1),
-            Some(Action::Go(Go::Up)) => ask.scroll = ask.scroll.saturating_sub(1),
-            Some(Action::Go(Go::Down)) => ask.scroll = ask.scroll.saturating_add(1),
-            Some(Action::Answer(choice)) => decision = ask.decide(choice),
-            Some(Action::Escape) => decision = ask.decide(Choice::No),
-            Some(Action::Enter) => {
-                decision = ask.entered(draft);
-                if decision.is_none() && ask.because.is_none() {
+            Action::Go(Go::Left) | Action::PreviousPane => ask.choose(-1),
+            Action::Go(Go::Right) | Action::NextPane => ask.choose(1),
+            Action::Go(Go::First) => ask.scroll = 0,
+            Action::Go(Go::Last) => ask.scroll = usize::MAX,
+            Action::Edit(Edit::DeleteBack) => drop(ask.withdraw()),
+            Action::Enter => {
+                let unread = ask.unread();
+                let decision = ask.decide();
+                if unread {
                     self.hint(
-                        "the arrows choose an answer, Enter gives it",
+                        "not yet: PgDn to the end of it first, then allow it",
                         Again::Nothing,
                     );
                 }
+                return self.answer(decision);
             }
-            Some(
-                Action::Go(Go::First | Go::Last)
-                | Action::Edit(_)
-                | Action::Screen(_)
-                | Action::EndOfInput
-                | Action::Help
-                | Action::Demo
-                | Action::ToInput
-                | Action::Maximise,
-            )
-            | None => self.draft_key(chord),
+            Action::Go(Go::Up | Go::Down)
+            | Action::Edit(_)
+            | Action::Screen(_)
+            | Action::Answer(_)
+            | Action::Escape
+            | Action::EndOfInput
+            | Action::Help
+            | Action::Demo
+            | Action::ToInput
+            | Action::Maximise => return self.draft_key(chord),
         }
-        self.answer(decision)
+        Vec::new()
     }
 
-    /// A key that is meant for the draft while a question is shown; Enter does nothing then.
-    fn draft_key(&mut self, chord: Chord) {
+    /// Text that was typed for the message although a question is shown.
+    fn type_beside(&mut self, text: &str) {
         self.asks.typed(self.now);
+        for c in text.chars() {
+            self.prompt.insert(c);
+        }
+        self.screen.focus = Pane::Input;
+    }
+
+    /// A key that is meant for the draft while a question is shown. Enter sends what is written and never answers.
+    fn draft_key(&mut self, chord: Chord) -> Vec<Effect> {
+        self.asks.typed(self.now);
+        let letter = self.asks.front_mut().map(Ask::withdraw);
         match (chord.typed(), chord.action(Place::Input)) {
             (Some(c), _) => self.prompt.insert(c),
+            (None, Some(Action::Edit(Edit::Newline))) => {
+                self.type_beside(&letter.unwrap_or_default());
+                self.prompt.newline();
+            }
+            (None, Some(Action::Enter)) if !self.prompt.is_empty() => return self.enter(),
+            (None, Some(Action::EndOfInput)) if self.prompt.is_empty() => {
+                return vec![Effect::Quit];
+            }
+            (None, Some(Action::EndOfInput)) => self.prompt.edit(Edit::DeleteNext),
+            (None, Some(Action::NextPane)) => drop(self.complete()),
             (None, Some(Action::Edit(edit))) => self.prompt.edit(edit),
             (None, Some(Action::Go(go))) => self.prompt.go(go),
             (None, Some(_) | None) => {}
         }
+        Vec::new()
     }
 
     /// A key while the reason of a refusal is being written.

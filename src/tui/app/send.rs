@@ -1,7 +1,7 @@
 //! What Enter in the input does: a message, a command, or on through a demo's gate.
 
 use super::command::{self, Typed};
-use super::{Again, App, Effect, Overlay, Switch};
+use super::{Again, App, Demo, Effect, Overlay, Switch};
 use crate::context::Limits;
 use crate::event::{Command, Gate};
 use crate::tui::transcript::Fold;
@@ -25,13 +25,19 @@ impl App {
             return Vec::new();
         }
         match self.prompt.take() {
-            Some(text) => self.send(text),
+            Some(text) => {
+                if self.gates.is_empty() && self.demo == Demo::Played {
+                    self.demo = Demo::Closed;
+                }
+                self.send(text)
+            }
             None => Vec::new(),
         }
     }
 
     fn send(&mut self, text: String) -> Vec<Effect> {
         self.turn.request(text.clone());
+        self.screen.box_skip = 0;
         self.screen.scroll.go_last(&self.transcript);
         vec![Effect::Send(Command::Prompt(text))]
     }
@@ -54,7 +60,7 @@ impl App {
     }
 
     fn command(&mut self, draft: &str) -> Vec<Effect> {
-        let typed = match command::parse(draft, &self.demos) {
+        let typed = match command::parse(draft, &self.demos, &self.offers) {
             Ok(typed) => typed,
             Err(why) => {
                 // The draft stays, so that it can be put right.
@@ -67,6 +73,13 @@ impl App {
             Typed::Help => self.screen.overlay = Some(Overlay::Help(0)),
             Typed::Quit => return vec![Effect::Quit],
             Typed::Demo(name) => return self.demo(name),
+            Typed::Agree(offer) => {
+                let question = "Begin a new session with it? This one is kept.";
+                return self.instead(question.to_owned(), Effect::Agree(offer));
+            }
+            Typed::Compact if self.mirror.context.len() == 0 => {
+                self.hint("nothing to compact yet", Again::Nothing);
+            }
             Typed::Compact => {
                 let messages = self.mirror.context.len();
                 let plural = if messages == 1 { "" } else { "s" };
@@ -103,13 +116,16 @@ impl App {
 
     /// A demo takes this session's place: at once while nothing was said, else after a question.
     pub(super) fn demo(&mut self, name: String) -> Vec<Effect> {
+        let question = format!("Leave this session for the demo {name}? The session is kept.");
+        self.instead(question, Effect::SwitchTo(name))
+    }
+
+    /// Does what ends this session: at once while nothing was said, else after `question`.
+    fn instead(&mut self, question: String, then: Effect) -> Vec<Effect> {
         if self.mirror.context.len() == 0 && !self.turn.busy() {
-            return vec![Effect::SwitchTo(name)];
+            return vec![then];
         }
-        self.screen.overlay = Some(Overlay::Confirm {
-            question: format!("Leave this session for the demo {name}? The session is kept."),
-            then: Effect::SwitchTo(name),
-        });
+        self.screen.overlay = Some(Overlay::Confirm { question, then });
         Vec::new()
     }
 
@@ -119,7 +135,7 @@ impl App {
         if !draft.starts_with('/') || draft.contains([' ', '\n']) {
             return false;
         }
-        let mut names = command::completions(&draft);
+        let mut names = command::completions(&draft, &self.offers);
         if let (Some(name), None) = (names.next(), names.next()) {
             self.prompt.set(&format!("{name} "));
         }

@@ -1,6 +1,6 @@
 //! How the events of a stage change the picture: context, lamps and rows.
 
-use super::run::{Check, Fired, row, short};
+use super::run::{Check, Fired, ROWS, row, short};
 use super::{Changed, Growth, Idle, Last, Mirror, Row, Sight, Work};
 use crate::context::{Kind, Reason, Stage, Trigger};
 use crate::event::{SkippedBy, StageReport, StageSkipped};
@@ -97,6 +97,9 @@ impl Mirror {
                 self.compacted(report);
             }
             Stage::ToolResultBudget | Stage::MicroCompact | Stage::FitResults => {}
+        }
+        for (stage, times) in ROWS.iter().zip(&mut self.counts.fired) {
+            *times += usize::from(*stage == report.stage);
         }
         let lamp = if report.api_calls > 0 {
             Lamp::FiredByCall

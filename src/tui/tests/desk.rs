@@ -42,7 +42,7 @@ impl Shown {
 
 struct Desk {
     terminal: Terminal<TestBackend>,
-    keys: mpsc::UnboundedReceiver<Input>,
+    keys: mpsc::UnboundedReceiver<Option<Input>>,
     sizes: Arc<Mutex<Option<(u16, u16)>>>,
     shown: Arc<Mutex<Shown>>,
 }
@@ -79,9 +79,16 @@ impl Console for Desk {
     }
 
     fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<Input> {
-        self.keys
-            .poll_recv(cx)
-            .map(|input| input.unwrap_or(Input::End))
+        match self.keys.poll_recv(cx) {
+            Poll::Ready(Some(Some(input))) => Poll::Ready(input),
+            // Fingers need time: what comes next is not there yet.
+            Poll::Ready(Some(None)) => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Poll::Ready(None) => Poll::Ready(Input::End),
+            Poll::Pending => Poll::Pending,
+        }
     }
 
     fn suspend(&mut self) -> io::Result<()> {
@@ -97,7 +104,7 @@ impl Console for Desk {
 
 /// What a test holds: the keyboard, the agent's end, and the screen.
 pub(super) struct Hands {
-    keys: mpsc::UnboundedSender<Input>,
+    keys: mpsc::UnboundedSender<Option<Input>>,
     sizes: Arc<Mutex<Option<(u16, u16)>>>,
     shown: Arc<Mutex<Shown>>,
     pub(super) agent: Agent,
@@ -128,13 +135,27 @@ impl Hands {
     }
 
     pub(super) fn event(&self, event: Event) {
-        self.keys.send(Input::Event(event)).unwrap();
+        self.keys.send(Some(Input::Event(event))).unwrap();
     }
 
+    /// Types by hand: every key by itself.
     pub(super) fn types(&self, text: &str) {
         for c in text.chars() {
             self.key(KeyCode::Char(c));
+            self.keys.send(None).unwrap();
         }
+    }
+
+    /// Sends the keys of `text` all at once, as a terminal does that pastes without a word.
+    pub(super) fn burst(&self, text: &str) {
+        for c in text.chars() {
+            self.key(match c {
+                '\n' => KeyCode::Enter,
+                '\t' => KeyCode::Tab,
+                c => KeyCode::Char(c),
+            });
+        }
+        self.keys.send(None).unwrap();
     }
 
     pub(super) fn paste(&self, text: &str) {

@@ -6,7 +6,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::desk::sit;
 use crate::context::Limits;
-use crate::event::{AgentEvent, Command, Gate};
+use crate::event::{AgentEvent, Command};
 use crate::tui::End;
 use crate::tui::app::Begin;
 
@@ -190,40 +190,6 @@ async fn esc_asks_before_it_stops_and_another_key_takes_it_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn enter_with_nothing_written_goes_through_the_gate() {
-    let limits = Limits {
-        context_limit: 30_000,
-        ..Limits::default()
-    };
-    let begin = Begin {
-        gates: vec![Gate {
-            say: "Three long files: watch stage 4.".to_owned(),
-            limits: Some(limits.clone()),
-            prompt: "read them".to_owned(),
-        }],
-        ..Begin::default()
-    };
-    sit(SIZE, begin, |mut hands| async move {
-        assert!(hands.rest().await.text.contains("watch stage 4"));
-        hands.key(KeyCode::Enter);
-        let shown = hands.rest().await;
-        assert!(!shown.text.contains("watch stage 4"));
-        assert_eq!(
-            hands.commands(),
-            [
-                Command::SetLimits {
-                    limits,
-                    reason: "the demo".to_owned()
-                },
-                prompt("read them")
-            ]
-        );
-        hands
-    })
-    .await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn commands_act_only_when_they_are_whole_and_compact_asks() {
     let begin = Begin {
         demos: vec!["micro".to_owned()],
@@ -237,12 +203,18 @@ async fn commands_act_only_when_they_are_whole_and_compact_asks() {
         assert_eq!(hands.commands(), []);
         hands.types("ompact");
         hands.key(KeyCode::Enter);
+        assert!(hands.rest().await.text.contains("nothing to compact yet"));
+        assert_eq!(hands.commands(), []);
+        hands.agent.begin("go").await;
+        hands.agent.ends("done").await;
+        hands.rest().await;
+        hands.types("/compact");
+        hands.key(KeyCode::Enter);
+        let shown = hands.rest().await;
         assert!(
-            hands
-                .rest()
-                .await
+            shown
                 .text
-                .contains("Compact 0 messages now? 1 API call. y/N")
+                .contains("Compact 2 messages now? 1 API call. y/N")
         );
         hands.key(KeyCode::Enter);
         hands.rest().await;
@@ -262,6 +234,8 @@ async fn commands_act_only_when_they_are_whole_and_compact_asks() {
         );
         hands.types("/demo micro");
         hands.key(KeyCode::Enter);
+        hands.rest().await;
+        hands.types("y");
         hands.rest().await;
         hands
     })
@@ -303,68 +277,47 @@ async fn nothing_is_drawn_while_nothing_moves() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_model_or_a_tool_says_cannot_act_on_the_terminal() {
+async fn text_that_comes_all_at_once_is_a_paste_also_without_brackets() {
     sit(SIZE, Begin::default(), |mut hands| async move {
-        hands.agent.begin("go").await;
-        let evil = "a\u{1b}]0;PWN\u{7}b \u{1b}]52;c;ZWNobyBoaQ==\u{7} \u{1b}[2J c\td \u{9b}e";
-        hands.agent.ends(evil).await;
-        hands
-            .agent
-            .send(AgentEvent::Notice {
-                text: evil.to_owned(),
-            })
-            .await;
+        hands.burst("one\ntwo\tx\nthree\n");
+        // The rest of it, in a second piece.
+        hands.burst("4\n5");
         let shown = hands.rest().await;
-        assert_eq!(shown.row("asst").trim_end(), "█ asst   ab   c  d �e");
-        assert!(!shown.text.contains(['\u{1b}', '\u{7}', '\t']));
+        assert_eq!(shown.row("two").trim_end(), "  two x");
+        assert!(shown.text.contains("Conversation"), "Tab moved the focus");
+        assert_eq!(hands.commands(), []);
+        hands.key(KeyCode::Enter);
+        hands.rest().await;
+        assert_eq!(hands.commands(), [prompt("one\ntwo x\nthree\n4\n5")]);
+        // What fingers and input methods can do at once stays what it is.
+        for word in ["2つ", "1人", "今日は良い天気ですね", "ok"] {
+            hands.burst(word);
+            hands.rest().await;
+            hands.key(KeyCode::Enter);
+            hands.rest().await;
+            assert_eq!(hands.commands(), [prompt(word)]);
+        }
         hands
     })
     .await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn hostile_text_is_harmless_wherever_it_comes_from_and_however_long_it_is() {
-    let evil = "a\u{1b}]0;PWN\u{7}\u{1b}]52;c;ZWNobyBoaQ==\u{7}\u{1b}[2J\u{9b}31m\u{202e}\tb\r\n";
-    for (size, length) in [(SIZE, 1_000_000), ((120, 40), 9_000), ((41, 11), 9_000)] {
-        let evil = evil.to_owned();
-        let long = evil.repeat(100) + &"x".repeat(length);
-        sit(size, Begin::default(), |mut hands| async move {
-            hands.agent.begin(&evil).await;
-            hands.agent.says(&long).await;
+async fn what_is_typed_in_a_pane_goes_to_the_message_and_the_message_says_when_it_has_no_keys() {
+    for size in [SIZE, (120, 40), (40, 10)] {
+        sit(size, Begin::default(), |hands| async move {
+            hands.key(KeyCode::Esc);
+            let shown = hands.rest().await;
+            assert!(shown.text.contains("i or type to write"), "{}", shown.text);
+            hands.types("hello");
+            let shown = hands.rest().await;
+            assert!(shown.text.contains("> hello"), "{}", shown.text);
+            assert!(!shown.text.contains("i or type to write"));
+            hands.key(KeyCode::Esc);
             hands.rest().await;
-            hands.agent.ends(&long).await;
-            hands.agent.begin(&evil).await;
-            hands.agent.tool(&long, &long).await;
-            hands
-                .agent
-                .send(AgentEvent::Retrying {
-                    attempt: 1,
-                    wait_ms: 9_000,
-                    reason: long.clone(),
-                })
-                .await;
-            let mut shown = vec![hands.rest().await.text];
-            hands
-                .agent
-                .asks(&evil, serde_json::json!({ "path": evil, &evil: long }))
-                .await;
-            shown.push(hands.rest().await.text);
-            hands
-                .agent
-                .send(AgentEvent::TurnFinished {
-                    end: crate::event::TurnEnd::Failed,
-                    error: Some(long),
-                    usage: crate::message::Usage::default(),
-                })
-                .await;
-            shown.push(hands.rest().await.text);
-            for text in shown {
-                let rows = text.lines().count();
-                assert_eq!(rows, usize::from(size.1));
-                let acts = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
-                assert!(!text.contains(acts), "{text:?}");
-                assert!(!text.contains("PWN") && !text.contains("ZWNo"), "{text}");
-            }
+            hands.burst("jkgGmi?");
+            let shown = hands.rest().await;
+            assert!(shown.text.contains("> hellojkgGmi?"), "{}", shown.text);
             hands
         })
         .await;
@@ -372,27 +325,27 @@ async fn hostile_text_is_harmless_wherever_it_comes_from_and_however_long_it_is(
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_row_keeps_its_keys_whatever_is_being_done() {
-    sit((60, 20), Begin::default(), |mut hands| async move {
+async fn what_was_to_be_stopped_and_has_ended_is_not_said_to_be_stopping() {
+    sit(SIZE, Begin::default(), |mut hands| async move {
         hands.agent.begin("go").await;
+        hands.agent.ends("done").await;
+        hands.rest().await;
+        hands.types("/compact");
+        hands.key(KeyCode::Enter);
+        hands.types("y");
+        hands.rest().await;
+        hands.ctrl('c');
+        assert!(hands.rest().await.text.contains("stopping"));
         hands
             .agent
-            .send(AgentEvent::ToolStarted {
-                id: "toolu_1".to_owned(),
-                tool: "bash".to_owned(),
-                input: serde_json::json!({"command": "grep -rn one two three four five six seven eight"}),
+            .send(AgentEvent::StageFailed {
+                call: 2,
+                stage: crate::context::Stage::CompactHistory,
+                error: "interrupted".to_owned(),
+                api_calls: 1,
             })
             .await;
-        let last = |shown: &super::desk::Shown| shown.text.lines().last().unwrap_or("").to_owned();
-        assert_eq!(
-            last(&hands.rest().await),
-            " › working 0 s   bash grep -rn one two thre…   Esc Esc stop"
-        );
-        hands.agent.finish(crate::event::TurnEnd::Done).await;
-        assert_eq!(
-            last(&hands.rest().await),
-            " Enter send   Alt+Enter newline   Tab panes   F1 help"
-        );
+        assert!(!hands.rest().await.text.contains("stopping"));
         hands
     })
     .await;

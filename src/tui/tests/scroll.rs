@@ -1,6 +1,6 @@
 //! The conversation's place: it follows only from the end, and the wheel never touches the draft.
 
-use crossterm::event::KeyCode;
+use crossterm::event::{KeyCode, KeyModifiers};
 
 use super::desk::{Shown, sit};
 use crate::tui::app::Begin;
@@ -40,6 +40,15 @@ async fn a_held_line_stays_while_more_arrives_and_after_the_end() {
         hands.resize(90, 30);
         hands.resize(80, 24);
         assert_eq!(top(&hands.rest().await), top(&held));
+        // Where End means the line, the key that follows is another.
+        hands.types("draft");
+        let written = hands.rest().await;
+        assert!(written.text.contains("new, Ctrl+End follows"));
+        hands.chord(KeyCode::End, KeyModifiers::CONTROL);
+        assert!(hands.rest().await.text.contains("line 249"));
+        hands.ctrl('u');
+        hands.key(KeyCode::PageUp);
+        assert!(hands.rest().await.text.contains(", End follows"));
         hands.key(KeyCode::End);
         let last = hands.rest().await;
         assert!(last.text.contains("line 249"));

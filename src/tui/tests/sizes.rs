@@ -72,6 +72,72 @@ async fn any_size_survives_while_a_reply_streams_and_a_question_waits() {
     .await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn every_pane_is_reached_by_tab_and_reasons_are_whole_at_the_smallest_size() {
+    for size in [(40, 10), (80, 24)] {
+        sit(size, Begin::default(), |hands| async move {
+            let mut seen = String::new();
+            for _ in 0..7 {
+                hands.key(KeyCode::Tab);
+                seen += &hands.rest().await.text;
+            }
+            for title in [
+                "Conversation",
+                " Load ",
+                " Messages ",
+                " Pipeline ",
+                " Why ",
+                " Log ",
+            ] {
+                let tiny = title == "Conversation" && size.0 == 40;
+                assert!(tiny || seen.contains(title), "{title} in\n{seen}");
+            }
+            hands
+        })
+        .await;
+    }
+    sit((40, 10), Begin::default(), |mut hands| async move {
+        hands.agent.begin("go").await;
+        for _ in 0..4 {
+            hands.key(KeyCode::Tab);
+        }
+        let mut seen = hands.rest().await.text;
+        for _ in 0..14 {
+            hands.key(KeyCode::Down);
+            seen += &hands.rest().await.text;
+        }
+        assert!(seen.contains("waits for prompt_too_long"), "{seen}");
+        // Titles may be cut, reasons not.
+        let cut = |row: &str| row.starts_with('┃') && row.contains('…');
+        assert!(!seen.lines().any(cut), "{seen}");
+        hands
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_help_can_be_read_whole_at_every_size() {
+    for size in [(40, 10), (80, 24), (120, 40)] {
+        sit(size, Begin::default(), |hands| async move {
+            hands.key(KeyCode::F(1));
+            let mut seen = String::new();
+            for _ in 0..180 {
+                seen += &hands.rest().await.text;
+                hands.key(KeyCode::Down);
+            }
+            let said: String = seen.split(['┃', '\n', ' ']).collect();
+            for binding in crate::tui::keys::TABLE {
+                for word in binding.does.split(' ') {
+                    assert!(said.contains(word), "{word} at {size:?}");
+                }
+            }
+            assert!(!seen.contains("h, Left") && !seen.contains("to the left"));
+            hands
+        })
+        .await;
+    }
+}
+
 #[test]
 fn every_small_screen_can_be_drawn_in_every_look() {
     let looks = [

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::paint::Canvas;
 use crate::context::Kind as Fill;
 use crate::text::thousands;
-use crate::tui::app::App;
+use crate::tui::app::{App, Pane};
 use crate::tui::mirror::Sight;
 use crate::tui::text::{cells, cut};
 use crate::tui::texts::count;
@@ -32,13 +32,23 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
 
 /// What the conversation's frame says beside its name: rows that came while an older one is held.
 pub(super) fn unseen(app: &App) -> Option<String> {
-    app.screen
-        .scroll
-        .unseen(&app.transcript)
-        .map(|rows| match rows {
-            0 => "held, End follows".to_owned(),
-            rows => format!("{} new, End follows", thousands(rows)),
-        })
+    let rows = app.screen.scroll.unseen(&app.transcript)?;
+    // The key that does it where the focus is: elsewhere End means the line, the log or the question.
+    let key = match app.screen.focus {
+        _ if app.asks.front().is_some() => "Ctrl+End",
+        Pane::Log => "Ctrl+End",
+        Pane::Input if !app.prompt.is_empty() => "Ctrl+End",
+        Pane::Input
+        | Pane::Conversation
+        | Pane::Load
+        | Pane::Messages
+        | Pane::Pipeline
+        | Pane::Why => "End",
+    };
+    Some(match rows {
+        0 => format!("held, {key} follows"),
+        rows => format!("{} new, {key} follows", thousands(rows)),
+    })
 }
 
 struct Drawing<'a> {

@@ -7,52 +7,121 @@ use serde_json::Value;
 
 use super::paint::Canvas;
 use super::{framed, over};
-use crate::text::{clean, clean_line, thousands};
+use crate::text::{clean, clean_line};
 use crate::tui::app::{App, Ask, Choice};
-use crate::tui::text::{cells, cut, wrap};
+use crate::tui::text::{cells, wrap};
 use crate::tui::texts::count;
-use crate::tui::theme::Look;
 
-/// Lines of an old or new text that are wrapped: more would not be read here.
-const LINES: usize = 200;
+/// Under this many cells the choices have short names.
+const ROOMY: usize = 64;
+
+/// Where the parts of a question stand.
+struct Plan {
+    place: Rect,
+    /// Rows of its text.
+    body: usize,
+    /// Row of what is said of the rest of the text; `None` where there is no room for it.
+    more: Option<usize>,
+    /// Rows of choices, each with the column in which it begins.
+    choices: Vec<Vec<(usize, Choice)>>,
+}
+
+/// The text of the shown question for the width that `area` has, if it is not laid out for that yet.
+pub(super) fn laid(app: &App, area: Rect) -> Option<(usize, Vec<(String, Style)>)> {
+    let width = usize::from(area.width.saturating_sub(4)).max(1);
+    let ask = app.asks.front().filter(|ask| ask.laid.0 != width)?;
+    Some((width, body(app, ask, width)))
+}
+
+/// How many rows of that text are shown in `area`.
+pub(super) fn shown(ask: &Ask, area: Rect) -> usize {
+    plan(ask, area).body
+}
+
+fn plan(ask: &Ask, area: Rect) -> Plan {
+    let room = usize::from(area.width.saturating_sub(2));
+    let choices = flow(room);
+    // A row of its own for how to answer.
+    let foot = choices.len() + 1;
+    let wanted = u16::try_from(ask.laid.1.len() + foot + 3).unwrap_or(u16::MAX);
+    let height = wanted.min(area.height);
+    let left = usize::from(height.saturating_sub(2)).saturating_sub(foot);
+    let body = left.saturating_sub(usize::from(left > 1));
+    Plan {
+        place: Rect {
+            y: area.bottom().saturating_sub(height),
+            height,
+            ..area
+        },
+        body,
+        more: (left > 1).then_some(body),
+        choices,
+    }
+}
+
+/// The choices below each other where a row does not hold them all.
+fn flow(room: usize) -> Vec<Vec<(usize, Choice)>> {
+    let mut rows = vec![Vec::new()];
+    let mut x = 1;
+    for choice in Choice::ALL {
+        let width = cells(&label(choice, room));
+        if x > 1 && x + width > room {
+            rows.push(Vec::new());
+            x = 1;
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push((x, choice));
+        }
+        x += width + 1;
+    }
+    rows
+}
+
+fn label(choice: Choice, room: usize) -> String {
+    let words = if room < ROOMY {
+        choice.short()
+    } else {
+        choice.words()
+    };
+    format!(" {} {words} ", choice.letter())
+}
 
 /// Draws the shown question over the end of `area`.
 pub(super) fn draw(app: &App, ask: &Ask, area: Rect, frame: &mut Frame<'_>) {
-    let width = usize::from(area.width.saturating_sub(4));
-    let body = body(app, ask, width);
-    let wanted = u16::try_from(body.len() + 4).unwrap_or(u16::MAX);
-    let height = wanted.min(area.height);
-    let place = Rect {
-        y: area.bottom().saturating_sub(height),
-        height,
-        ..area
-    };
+    let plan = plan(ask, area);
     let behind = match app.asks.behind() {
         0 => String::new(),
         n => format!("   {n} more behind"),
     };
     let title = format!("May the model use {}?{behind}", clean_line(&ask.tool));
-    let mut canvas = framed(&over(app), &title, place, frame.buffer_mut());
-    let rows = canvas.height();
-    let answers = rows.saturating_sub(1);
-    let shown = answers.saturating_sub(usize::from(answers > 2));
-    let first = ask.scroll.min(body.len().saturating_sub(shown));
-    for (y, (text, style)) in body.iter().skip(first).take(shown).enumerate() {
+    let mut canvas = framed(&over(app), &title, plan.place, frame.buffer_mut());
+    let body = &ask.laid.1;
+    let rows = body.iter().skip(ask.scroll).take(plan.body);
+    for (y, (text, style)) in rows.enumerate() {
         canvas.put((1, y), text, *style);
     }
-    let below = body.len().saturating_sub(first + shown);
-    if below > 0 {
-        let more = format!("{} more, Down scrolls", count(below, "line", "lines"));
-        canvas.put_right((0, shown), &more, 0);
+    let below = body.len().saturating_sub(ask.scroll + plan.body);
+    if let Some(y) = plan.more.filter(|_| below > 0) {
+        let more = format!("{} more, PgDn", count(below, "line", "lines"));
+        canvas.put_right((0, y), &more, 0);
     }
-    let cursor = draw_answers(app, ask, &mut canvas, answers);
-    if let Some(x) = cursor {
+    let y = plan.body + usize::from(plan.more.is_some());
+    let cursor = if let Some(because) = &ask.because {
+        draw_because(app, because, &mut canvas, y)
+    } else {
+        draw_choices(app, ask, (&mut canvas, y), &plan.choices);
+        None
+    };
+    let last = y + plan.choices.len();
+    let how = how(app, ask, canvas.width().saturating_sub(2));
+    canvas.put((1, last), how, Style::new());
+    if let Some((x, y)) = cursor {
         let at = Position::new(
-            place
+            plan.place
                 .x
                 .saturating_add(1 + x)
-                .min(place.right().saturating_sub(2)),
-            place.bottom().saturating_sub(2),
+                .min(plan.place.right().saturating_sub(2)),
+            plan.place.y.saturating_add(1 + y),
         );
         if frame.area().contains(at) {
             frame.set_cursor_position(at);
@@ -60,43 +129,77 @@ pub(super) fn draw(app: &App, ask: &Ask, area: Rect, frame: &mut Frame<'_>) {
     }
 }
 
-/// Draws the row of answers, or the reason that is being written; the column of the cursor in it.
-fn draw_answers(app: &App, ask: &Ask, canvas: &mut Canvas<'_>, y: usize) -> Option<u16> {
-    let look = app.look;
-    if let Some(because) = &ask.because {
-        let end = canvas.put((1, y), "No, because: ", look.strong());
-        let room = canvas.width().saturating_sub(end + 1);
-        // The end of the reason is what is being written.
-        let mut start = 0;
-        while cells(&because[start..]) > room {
-            start += because[start..].chars().next().map_or(1, char::len_utf8);
+fn draw_choices(
+    app: &App,
+    ask: &Ask,
+    (canvas, y): (&mut Canvas<'_>, usize),
+    rows: &[Vec<(usize, Choice)>],
+) {
+    let room = canvas.width();
+    for (row, choices) in rows.iter().enumerate() {
+        for &(x, choice) in choices {
+            let style = if choice == ask.choice {
+                app.look.selection()
+            } else {
+                Style::new()
+            };
+            canvas.put((x, y + row), &label(choice, room), style);
         }
-        let end = canvas.put((end, y), &because[start..], Style::new());
-        return u16::try_from(end).ok();
     }
-    let letters = app.asks.hears(app.now) && app.prompt.is_empty();
-    let mut x = 1;
-    for choice in Choice::ALL {
-        let text = if letters {
-            format!(" {} {} ", choice.letter(), choice.words())
-        } else {
-            format!("   {} ", choice.words())
-        };
-        let style = if choice == ask.choice {
-            look.selection()
-        } else {
-            Style::new()
-        };
-        x = canvas.put((x, y), &text, style) + 1;
+}
+
+/// Draws the reason that is being written; where the cursor stands in it.
+fn draw_because(app: &App, because: &str, canvas: &mut Canvas<'_>, y: usize) -> Option<(u16, u16)> {
+    let end = canvas.put((1, y), "No, because: ", app.look.strong());
+    let room = canvas.width().saturating_sub(end + 1);
+    // The end of the reason is what is being written.
+    let mut start = 0;
+    while cells(&because[start..]) > room {
+        start += because[start..].chars().next().map_or(1, char::len_utf8);
     }
-    canvas.put_right((x, y), "arrows, Enter", 1);
-    None
+    let end = canvas.put((end, y), &because[start..], Style::new());
+    Some((u16::try_from(end).ok()?, u16::try_from(y).ok()?))
+}
+
+/// How to answer, as long as there is room for.
+fn how(app: &App, ask: &Ask, room: usize) -> &'static str {
+    let forms: &[&'static str] = if ask.because.is_some() {
+        &[
+            "Enter gives it, Esc goes back to the choices",
+            "Enter gives it, Esc back",
+        ]
+    } else if !app.prompt.is_empty() {
+        &[
+            "Enter sends your message and answers nothing; Ctrl+U empties it, then choose",
+            "Enter sends your message; Ctrl+U empties it, then choose",
+            "Enter sends it; Ctrl+U, then choose",
+        ]
+    } else if !app.asks.hears(app.now) {
+        &[
+            "one moment: a key that comes now was meant for something else",
+            "one moment: it does not listen yet",
+            "one moment",
+        ]
+    } else if ask.unread() {
+        &[
+            "not yet to be allowed: PgDn to its end first, so that all of it was in view",
+            "PgDn to its end first, then allow it",
+            "PgDn to its end first",
+        ]
+    } else {
+        &[
+            "y a n w or arrows choose, Enter answers; whatever else you type is a message",
+            "y a n w or arrows choose, Enter answers",
+            "y a n w or arrows, then Enter",
+        ]
+    };
+    let fitting = forms.iter().find(|form| cells(form) <= room);
+    fitting.or(forms.last()).copied().unwrap_or_default()
 }
 
 fn body(app: &App, ask: &Ask, width: usize) -> Vec<(String, Style)> {
     let look = app.look;
     let mut lines = Lines {
-        look,
         width: width.max(1),
         rows: Vec::new(),
     };
@@ -140,7 +243,6 @@ fn body(app: &App, ask: &Ask, width: usize) -> Vec<(String, Style)> {
 
 /// The rows of a question's text.
 struct Lines {
-    look: Look,
     width: usize,
     rows: Vec<(String, Style)>,
 }
@@ -164,18 +266,10 @@ impl Lines {
     fn block(&mut self, text: &str, sign: &str, style: Style) {
         let clean = clean(text);
         let room = self.width.saturating_sub(cells(sign));
-        for line in clean.lines().take(LINES) {
+        for line in clean.lines() {
             for row in wrap(line, room) {
                 self.rows.push((format!("{sign}{row}"), style));
             }
-        }
-        let left = clean.lines().count().saturating_sub(LINES);
-        if left > 0 {
-            let dots = self.look.dots();
-            self.rows.push((
-                format!("{sign}{dots} {} more lines", thousands(left)),
-                style,
-            ));
         }
     }
 
@@ -191,9 +285,7 @@ impl Lines {
                 other => other.to_string(),
             };
             let name = clean_line(name);
-            let most = self.width * 20;
-            let text = cut(&clean_line(&text), most, self.look.dots()).into_owned();
-            self.named(&name, &text);
+            self.named(&name, &clean_line(&text));
         }
     }
 }

@@ -170,7 +170,7 @@ pub(crate) fn inner(area: Rect) -> Rect {
 }
 
 /// `area` without its first `rows` rows.
-fn below(area: Rect, rows: u16) -> Rect {
+pub(crate) fn below(area: Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);
     Rect {
         y: area.y + rows,
@@ -209,8 +209,12 @@ fn rows(layout: &mut Layout, wants: Wants, gauge: u16) {
     layout.rows = Some(top(&mut rest, gauge));
     layout.status = Some(bottom(&mut rest, 1));
     layout.input = Some(bottom(&mut rest, wants.input.clamp(1, 5)));
-    let gate = wants.gate.min(rest.height / 2);
-    if gate > 2 {
+    // In a small screen a demo waits to be read, and the conversation behind it can wait.
+    let gate = match layout.mode {
+        Mode::Tiny => wants.gate.min(rest.height.saturating_sub(1)),
+        Mode::Notice | Mode::Compact | Mode::Standard => wants.gate.min(rest.height / 2),
+    };
+    if gate > 1 {
         layout.gate = Some(bottom(&mut rest, gate));
     }
     if layout.mode == Mode::Compact {

@@ -30,7 +30,7 @@ use layout::{LEAST, Mode, Wants};
 use paint::Canvas;
 pub(crate) use paint::Pane;
 
-use super::app::{App, Overlay, Pane as Part, Screen};
+use super::app::{App, Ask, Overlay, Pane as Part, Screen};
 use super::text;
 use super::theme::Focus;
 
@@ -47,17 +47,41 @@ pub(crate) fn layout(app: &App) -> Layout {
     let first = layout::layout(area, wants);
     if let Some(input) = first.input {
         wants.input = draft_rows(app, first.input_text(input).width);
-        wants.gate = gate::rows(app, input.width);
+        wants.gate = gate::rows(app, input.width, first.mode);
     }
     layout::layout(area, wants)
 }
 
-/// The pane `step` places further in the order of Tab; in compact the ones that are always there are passed over.
+/// The text of the shown question, laid out anew where the room for it has changed.
+pub(crate) fn question(app: &App) -> Option<(usize, Vec<(String, Style)>)> {
+    dialog::laid(app, above_input(&app.screen.layout))
+}
+
+/// How many rows of that text are shown; none where the screen is too small for any of it.
+pub(crate) fn question_rows(ask: &Ask, layout: &Layout) -> usize {
+    match layout.mode {
+        Mode::Notice => 0,
+        Mode::Tiny | Mode::Compact | Mode::Standard => dialog::shown(ask, above_input(layout)),
+    }
+}
+
+/// How many lines of a demo's box can be scrolled out; 0 where it shows all.
+pub(crate) fn box_last(app: &App) -> usize {
+    gate::last(app)
+}
+
+/// How many rows of Pipeline can be scrolled out; 0 where it shows all.
+pub(crate) fn pipeline_last(app: &App) -> usize {
+    app.screen.layout.pipeline.map_or(0, |area| {
+        let inner = layout::inner(area);
+        pipeline::rows(&pane(app, None), usize::from(inner.width))
+            .saturating_sub(usize::from(inner.height))
+    })
+}
+
+/// The pane `step` places further in the order of Tab.
 pub(crate) fn pane_beside(screen: &Screen, step: isize) -> Part {
-    let panes: Vec<Part> = Part::ALL
-        .into_iter()
-        .filter(|&pane| pane != Part::Why || screen.layout.mode == Mode::Standard)
-        .collect();
+    let panes = Part::ALL;
     let at = panes.iter().position(|&pane| pane == screen.focus);
     let count = isize::try_from(panes.len()).unwrap_or(1);
     let at = isize::try_from(at.unwrap_or(0)).unwrap_or(0);
@@ -168,7 +192,11 @@ fn draw_input(app: &App, layout: &Layout, frame: &mut Frame<'_>) {
         return;
     };
     if layout.mode == Mode::Standard {
-        let title = "Message   Enter send · Alt+Enter newline · / commands";
+        let title = if app.screen.focus == Part::Input {
+            "Message   Enter send · Alt+Enter newline · / commands"
+        } else {
+            "Message   i or type to write"
+        };
         pane(app, Some(Part::Input)).framed(title, area, frame.buffer_mut());
     }
     prompt::draw(app, layout.input_text(area), frame);
@@ -196,6 +224,7 @@ fn pane(app: &App, part: Option<Part>) -> Pane<'_> {
         } else {
             Focus::Elsewhere
         },
+        skip: app.screen.pane_skip,
     }
 }
 

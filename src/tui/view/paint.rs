@@ -25,6 +25,8 @@ pub(crate) struct Pane<'a> {
     pub(crate) lit: Lit,
     /// Whether keys go to this pane.
     pub(crate) focus: Focus,
+    /// Rows that are scrolled out, where a pane holds more than it can show.
+    pub(crate) skip: usize,
 }
 
 impl Pane<'_> {

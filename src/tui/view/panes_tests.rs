@@ -43,6 +43,7 @@ fn pane(mirror: &Mirror, look: Look) -> Pane<'_> {
         look,
         lit: Lit::default(),
         focus: Focus::Elsewhere,
+        skip: 0,
     }
 }
 

@@ -17,6 +17,8 @@ use super::paint::{Canvas, Pane};
 const LAMP: usize = 11;
 const FIGURE: usize = 20;
 const TEXT: usize = 22;
+/// Under this many cells the text stands below, whole.
+const ROOMY: usize = 50;
 
 /// Draws the pane.
 pub(crate) fn render(pane: &Pane<'_>, area: Rect, buf: &mut Buffer) {
@@ -46,11 +48,64 @@ pub(crate) fn render(pane: &Pane<'_>, area: Rect, buf: &mut Buffer) {
     }
     title.push_str(guards);
     let mut canvas = pane.framed(&title, area, buf);
+    if canvas.width() < ROOMY {
+        narrow(&mut canvas, pane);
+        return;
+    }
     for (y, stage) in ROWS.into_iter().enumerate() {
         stage_row(&mut canvas, y, stage, pane);
     }
     if run.before.is_some() {
         all_row(&mut canvas, ROWS.len(), run, pane.look);
+    }
+}
+
+/// How many rows it takes within a frame of that size; what does not fit can be scrolled to.
+pub(crate) fn rows(pane: &Pane<'_>, width: usize) -> usize {
+    if width < ROOMY {
+        lines(pane, width).len()
+    } else {
+        0
+    }
+}
+
+/// A row where there is little room.
+enum Line {
+    /// Name, lamp and figure.
+    Stage(Stage),
+    /// A part of what the stage above says.
+    Text(String),
+    All,
+}
+
+fn lines(pane: &Pane<'_>, width: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for stage in ROWS {
+        lines.push(Line::Stage(stage));
+        let check = pane.mirror.run.check(stage);
+        let said = [said(check, stage), guards(check.guards)].join("   ");
+        let said = pane.look.words(said.trim());
+        if !said.is_empty() {
+            let rows = text::wrap(&said, width.saturating_sub(2));
+            lines.extend(rows.into_iter().map(Line::Text));
+        }
+    }
+    if pane.mirror.run.before.is_some() {
+        lines.push(Line::All);
+    }
+    lines
+}
+
+/// The reasons below their stages, whole.
+fn narrow(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    let lines = lines(pane, canvas.width());
+    let first = pane.skip.min(lines.len().saturating_sub(canvas.height()));
+    for (y, line) in lines.iter().skip(first).take(canvas.height()).enumerate() {
+        match line {
+            Line::Stage(stage) => drop(lead(canvas, y, *stage, pane)),
+            Line::Text(text) => drop(canvas.put((2, y), text, Style::new())),
+            Line::All => all_row(canvas, y, &pane.mirror.run, pane.look),
+        }
     }
 }
 
@@ -66,16 +121,21 @@ pub(super) fn sign(stage: Stage) -> char {
     }
 }
 
-fn stage_row(canvas: &mut Canvas<'_>, y: usize, stage: Stage, pane: &Pane<'_>) {
-    let look = pane.look;
-    let check = pane.mirror.run.check(stage);
+/// Draws the name, lamp and figure of a stage; the column behind them.
+fn lead(canvas: &mut Canvas<'_>, y: usize, stage: Stage, pane: &Pane<'_>) -> usize {
     let name = format!("{} {}", sign(stage), short(stage));
     canvas.put((0, y), &name, Style::new());
     let (lamp, style) = pane.lamp(stage);
     canvas.put((LAMP, y), lamp, style);
-    let figure = figure(check, look);
+    let figure = figure(pane.mirror.run.check(stage), pane.look);
     let start = FIGURE.saturating_sub(text::cells(&figure)).max(LAMP + 1);
-    let end = canvas.put((start, y), &figure, Style::new());
+    canvas.put((start, y), &figure, Style::new())
+}
+
+fn stage_row(canvas: &mut Canvas<'_>, y: usize, stage: Stage, pane: &Pane<'_>) {
+    let look = pane.look;
+    let check = pane.mirror.run.check(stage);
+    let end = lead(canvas, y, stage, pane);
     let said = said(check, stage);
     let said = look.words(&said);
     let at = TEXT.max(end + 1);

@@ -9,6 +9,8 @@ use crate::tui::app::{App, Pane};
 
 /// What an empty input says.
 const EMPTY: &str = "type a message, or / for commands";
+/// What it says while the keys go elsewhere.
+const AWAY: &str = "i or type to write";
 
 /// Draws the draft into `area`, which holds the text and the two cells of the `>` before it.
 pub(super) fn draw(app: &App, area: Rect, frame: &mut Frame<'_>) {
@@ -25,7 +27,12 @@ pub(super) fn draw(app: &App, area: Rect, frame: &mut Frame<'_>) {
     Canvas::new(sign, frame.buffer_mut()).put((0, 0), ">", look.strong());
     frame.render_widget(app.prompt.area(), text);
     if app.prompt.is_empty() {
-        Canvas::new(text, frame.buffer_mut()).put((0, 0), EMPTY, Style::new());
+        let says = if app.screen.focus == Pane::Input {
+            EMPTY
+        } else {
+            AWAY
+        };
+        Canvas::new(text, frame.buffer_mut()).put((0, 0), says, Style::new());
     }
     let writing = app.screen.focus == Pane::Input
         && app.screen.overlay.is_none()

@@ -98,7 +98,7 @@ fn commands(app: &App) -> Option<String> {
     if app.screen.focus != Pane::Input || !draft.starts_with('/') || draft.contains([' ', '\n']) {
         return None;
     }
-    let names: Vec<&str> = completions(&draft).collect();
+    let names: Vec<&str> = completions(&draft, &app.offers).collect();
     (!names.is_empty()).then(|| format!("{}   Tab completes", names.join("  ")))
 }
 
@@ -136,7 +136,10 @@ fn work(app: &App, room: usize) -> Option<String> {
     });
     let doing = doing.map_or_else(String::new, |doing| {
         let room = room.saturating_sub(cells(&front) + 3 + cells(&behind));
-        format!("   {}", cut(&app.look.words(&doing), room, app.look.dots()))
+        match cut(&app.look.words(&doing), room, app.look.dots()) {
+            nothing if nothing.is_empty() => String::new(),
+            doing => format!("   {doing}"),
+        }
     });
     Some(front + &doing + &behind)
 }
@@ -158,6 +161,9 @@ fn keys(app: &App) -> &'static str {
     match app.screen.focus {
         Pane::Input if !app.gates.is_empty() && app.prompt.is_empty() => {
             "Enter go on   Tab panes   PgUp PgDn scroll   F1 help   Ctrl+C quit"
+        }
+        Pane::Input if app.closing() && app.prompt.is_empty() => {
+            "Enter send   / commands   Esc close   Tab panes   F1 help   Ctrl+D quit"
         }
         Pane::Input if app.mirror.context.len() == 0 => {
             "Enter send   F2 demo tour   Tab panes   F1 help   Ctrl+C quit"
