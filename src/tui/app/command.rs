@@ -221,7 +221,7 @@ mod tests {
             Err("No address waits for it.".to_owned())
         );
         let names = |draft| completions(draft, &offers).collect::<Vec<_>>();
-        assert_eq!((names("/t"), names("/a")), (vec!["/trust"], vec![]));
+        assert_eq!((names("/tr"), names("/a")), (vec!["/trust"], vec![]));
     }
 
     #[test]
