@@ -4,20 +4,21 @@
 
 mod caption;
 mod next;
+mod place;
 #[cfg(test)]
 mod tests;
-
-use std::fmt::Write as _;
+mod usage;
 
 use serde_json::Value;
 
 use crate::context::{Limits, Stage};
 use crate::event::TurnEnd;
-use crate::message::Usage;
 use crate::text::thousands;
 
 pub(crate) use caption::{Caption, caption};
 pub(crate) use next::next;
+pub(crate) use place::{fired_more, place};
+pub(crate) use usage::{chars_per_token, input_tokens, tokens, usage};
 
 use super::mirror::{Changed, Fired, Session};
 
@@ -110,51 +111,6 @@ pub(crate) fn fired_log(stage: Stage, fired: &Fired, largest: Option<&Changed>) 
     }
 }
 
-/// What the log says behind that, each where there is room for it: text, where the row's figure is load, and where it is now.
-#[must_use]
-pub(crate) fn fired_more(
-    stage: Stage,
-    fired: &Fired,
-    (largest, logged): (Option<&Changed>, bool),
-) -> Vec<String> {
-    let mut more = Vec::new();
-    match stage {
-        Stage::ToolResultBudget | Stage::MicroCompact | Stage::FitResults => {
-            more.extend(largest.map(|change| {
-                let (before, after) = change.chars;
-                format!("text {} → {}", thousands(before), thousands(after))
-            }));
-        }
-        Stage::SnipCompact | Stage::CompactHistory | Stage::ReactiveCompact => {}
-    }
-    more.extend(place(stage, fired, logged));
-    more
-}
-
-/// Where the text is that a snip or a micro took out of the context, for a row.
-#[must_use]
-pub(crate) fn place(stage: Stage, fired: &Fired, logged: bool) -> Option<String> {
-    match (stage, fired.files.as_slice()) {
-        (Stage::MicroCompact, [file]) => Some(format!("full text: {file}")),
-        (Stage::MicroCompact, [file, more @ ..]) => Some(format!(
-            "full text: {file} and {} more",
-            thousands(more.len())
-        )),
-        (Stage::SnipCompact | Stage::MicroCompact, []) if logged => {
-            Some("full text: session log".to_owned())
-        }
-        (
-            Stage::ToolResultBudget
-            | Stage::SnipCompact
-            | Stage::MicroCompact
-            | Stage::FitResults
-            | Stage::CompactHistory
-            | Stage::ReactiveCompact,
-            _,
-        ) => None,
-    }
-}
-
 fn changed(results: usize, largest: Option<&Changed>) -> String {
     let Some(change) = largest else {
         return format!("{} shortened", count(results, "result", "results"));
@@ -216,58 +172,6 @@ pub(crate) fn send(size: usize, session: Option<&Session>) -> String {
 
 /// What stands where the log's path would.
 pub(crate) const NO_LOG: &str = "none: this session is in memory only";
-
-/// All tokens of a request, read from the cache or not; `None` where the server said nothing of it.
-#[must_use]
-pub(crate) fn input_tokens(usage: &Usage) -> Option<u64> {
-    let parts = [
-        usage.input_tokens,
-        usage.cache_creation_input_tokens,
-        usage.cache_read_input_tokens,
-    ];
-    parts.into_iter().flatten().reduce(u64::saturating_add)
-}
-
-/// `15,103 in (12,000 cached) / 318 out`; `-` for what is not known.
-#[must_use]
-pub(crate) fn tokens(usage: &Usage) -> String {
-    let figure = |tokens: Option<u64>| {
-        tokens.map_or_else(
-            || "-".to_owned(),
-            |tokens| thousands(usize::try_from(tokens).unwrap_or(usize::MAX)),
-        )
-    };
-    let cached = match usage.cache_read_input_tokens {
-        Some(_) => format!(" ({} cached)", figure(usage.cache_read_input_tokens)),
-        None => String::new(),
-    };
-    format!(
-        "{} in{cached} / {} out",
-        figure(input_tokens(usage)),
-        figure(usage.output_tokens)
-    )
-}
-
-/// `3.7 chars/token`.
-#[must_use]
-pub(crate) fn chars_per_token(chars: usize, tokens: u64) -> String {
-    let tenths = (chars as u64 * 10 + tokens / 2) / tokens.max(1);
-    format!("{}.{} chars/token", tenths / 10, tenths % 10)
-}
-
-/// The row of a reply's usage; `None` where the server said nothing. `sent` is all characters of the request.
-#[must_use]
-pub(crate) fn usage(usage: &Usage, sent: Option<usize>) -> Option<String> {
-    let input = input_tokens(usage);
-    if input.is_none() && usage.output_tokens.is_none() {
-        return None;
-    }
-    let mut text = format!("{} tokens", tokens(usage));
-    if let (Some(sent), Some(tokens @ 1..)) = (sent, input) {
-        let _ = write!(text, " = {}", chars_per_token(sent, tokens));
-    }
-    Some(text)
-}
 
 /// The row of a call that is made again.
 #[must_use]

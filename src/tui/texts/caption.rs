@@ -8,6 +8,7 @@ use crate::tui::mirror::{Check, Fired, Mirror, Run};
 use crate::tui::theme::Lamp;
 
 use super::count;
+use super::place::place_sentence;
 
 /// The stages by how much they matter to whoever watches: the first that fired speaks, all warn.
 const WEIGHT: [Stage; 6] = [
@@ -57,7 +58,7 @@ pub(crate) fn caption(mirror: &Mirror) -> Caption {
             sentences.extend(warnings(fired, &limits));
             if main.is_empty() {
                 main = said(stage, fired, &limits);
-                main.extend(place(stage, fired, mirror.has_log()));
+                main.extend(place_sentence(stage, fired, mirror.has_log()));
             }
         }
     }
@@ -198,28 +199,6 @@ fn snip(fired: &Fired, limits: &Limits) -> Vec<String> {
             if fired.gone == 1 { "was" } else { "were" }
         ),
     ]
-}
-
-/// Where the text is that a snip or a micro took out of the context.
-fn place(stage: Stage, fired: &Fired, logged: bool) -> Option<String> {
-    let unkept = "No log keeps what went out: this session is in memory only.";
-    match stage {
-        Stage::SnipCompact if logged => Some("What went out stays in the session log.".to_owned()),
-        Stage::MicroCompact => match fired.files.as_slice() {
-            [file] => Some(format!("The full text is in {file}.")),
-            [file, more @ ..] => Some(format!(
-                "The full texts are in {file} and {} beside it.",
-                thousands(more.len())
-            )),
-            [] if logged => Some("The full text stays in the session log.".to_owned()),
-            [] => Some(unkept.to_owned()),
-        },
-        Stage::SnipCompact => Some(unkept.to_owned()),
-        Stage::ToolResultBudget
-        | Stage::FitResults
-        | Stage::CompactHistory
-        | Stage::ReactiveCompact => None,
-    }
 }
 
 fn micro(fired: &Fired, limits: &Limits) -> Vec<String> {

@@ -228,6 +228,7 @@ mod tests {
             look: Look::default(),
             lit: Lit::default(),
             focus: Focus::Elsewhere,
+            skip: 0,
         };
         let shot = rows(&drawn(size, |area, buf| render(&pane, area, buf)));
         shot.lines().map(str::to_owned).collect()
