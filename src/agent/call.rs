@@ -7,11 +7,10 @@ use std::sync::{Arc, PoisonError};
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{History, Limits, Stage};
+use crate::context::{History, Stage};
 use crate::event::AgentEvent;
 use crate::message::{BlockKind, ContentBlock, StopReason, Usage};
 use crate::model::{Delta, ModelError, Request};
-use crate::text::thousands;
 
 use super::turn::Ending;
 use super::{Agent, Shared};
@@ -48,11 +47,6 @@ enum StreamEnd {
     Failed(ModelError),
     Interrupted,
 }
-
-/// A share of a window that is left free: characters per token are an average.
-const WINDOW_MARGIN: f64 = 0.9;
-/// Where no server has counted yet: that of code and English prose.
-const CHARS_PER_TOKEN: f64 = 3.5;
 
 impl Agent {
     /// Asks the model for a reply. A call that was cut or stopped leaves what is complete in the history, answered.
@@ -174,7 +168,7 @@ impl Agent {
     }
 
     /// Characters sent with every request beside the messages.
-    fn overhead(&self) -> usize {
+    pub(super) fn overhead(&self) -> usize {
         let specs: usize = self
             .specs
             .iter()
@@ -244,35 +238,6 @@ impl Agent {
             | ModelError::Rejected(_)
             | ModelError::Network(_)
             | ModelError::Protocol(_) => false,
-        }
-    }
-
-    /// Lowers the working limit where a rejection names the server's window.
-    async fn learn_window(&mut self, error: &ModelError) {
-        let ModelError::PromptTooLong {
-            tokens,
-            window: Some(window),
-            ..
-        } = *error
-        else {
-            return;
-        };
-        let overhead = self.overhead();
-        let sent = self.history.size() + overhead;
-        let per_token = tokens
-            .filter(|&tokens| tokens > 0)
-            .map(|tokens| sent as f64 / tokens as f64)
-            .or_else(|| self.measured.chars_per_token())
-            .unwrap_or_else(|| CHARS_PER_TOKEN.min(sent as f64 / window.max(1) as f64));
-        let limit = limit_of_window(window, per_token).saturating_sub(overhead);
-        if limit > 0 && limit < self.limits.context_limit {
-            let limits = Limits {
-                context_limit: limit,
-                ..self.limits.clone()
-            };
-            let tokens = usize::try_from(window).map_or_else(|_| window.to_string(), thousands);
-            let reason = format!("the server takes {tokens} tokens");
-            self.set_limits(limits, reason).await;
         }
     }
 
@@ -350,16 +315,6 @@ fn unique_id(id: &str, used: &HashSet<String>) -> String {
         .unwrap_or(clean)
 }
 
-/// The limit in characters that a window of `tokens` allows.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a product of positive numbers far below 2^53; rounding down is meant"
-)]
-fn limit_of_window(tokens: u64, chars_per_token: f64) -> usize {
-    (tokens as f64 * chars_per_token * WINDOW_MARGIN) as usize
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -370,10 +325,5 @@ mod tests {
         assert_eq!(unique_id("toolu_1", &used), "toolu_1-3");
         assert_eq!(unique_id("../x y", &used), "___x_y");
         assert_eq!(unique_id("", &used), "call");
-    }
-
-    #[test]
-    fn a_window_in_tokens_is_a_limit_in_characters() {
-        assert_eq!(limit_of_window(4_096, 3.5), 12_902);
     }
 }

@@ -11,6 +11,7 @@ mod stage;
 mod summary;
 mod task;
 mod turn;
+mod window;
 
 use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
@@ -32,6 +33,7 @@ use crate::tools::Tools;
 
 use controls::{Controls, lock};
 use emit::Emitter;
+use window::Window;
 
 /// What an agent is made of.
 pub struct AgentConfig {
@@ -75,6 +77,7 @@ struct Shared {
     controls: Controls,
     system: Arc<str>,
     profile: Profile,
+    window: Arc<Window>,
     /// Every id of a call so far, subagents' included: a server may use one twice, the session may not.
     ids: Mutex<HashSet<String>>,
     /// Logs of subagents that have ended and whose last entries the disk had no room for.
@@ -144,6 +147,7 @@ impl Agent {
             controls: Controls::default(),
             system,
             profile: config.profile,
+            window: Arc::default(),
             ids: Mutex::default(),
             unwritten: Mutex::default(),
         };
@@ -184,6 +188,7 @@ impl Agent {
     /// The command loop: starts work, and while it runs listens on.
     async fn serve(mut self, mut commands: mpsc::Receiver<Command>) {
         self.announce().await;
+        Window::ask(&self.shared.window, &*self.shared.model);
         let mut queue = VecDeque::new();
         loop {
             let work = match queue.pop_front() {

@@ -48,6 +48,7 @@ impl Agent {
     /// stopped meanwhile: only a summary is worth stopping.
     pub(super) async fn pipeline(&mut self, cancel: &CancellationToken) {
         self.take_limits().await;
+        self.keep_within_window().await;
         // What could not be saved is tried again at every run: a full disk may have room by now.
         self.saved.refused.clear();
         for stage in Stage::PIPELINE {

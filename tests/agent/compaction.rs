@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 
 use plimsoll::context::{Limits, Stage, Trigger, parse_summary};
 use plimsoll::event::{AgentEvent, Command, StageReport, TurnEnd};
-use plimsoll::message::{ContentBlock, StopReason};
+use plimsoll::message::{ContentBlock, StopReason, Usage};
 use plimsoll::model::{Delta, ModelError, Purpose};
 use plimsoll::store::Store as _;
 use serde_json::json;
@@ -351,7 +351,10 @@ async fn the_window_that_a_rejection_names_becomes_the_limit() {
             _ => None,
         });
     let (limit, reason) = changed.unwrap();
-    assert_eq!(reason, "the server takes 4,000 tokens");
+    assert!(
+        reason.starts_with("the server takes 4,000 tokens, at "),
+        "{reason}"
+    );
     assert!(limit < 20_000, "{limit}");
 }
 
@@ -404,4 +407,46 @@ async fn what_cannot_come_under_the_limit_stops_trying_and_says_what_fills_the_c
     let said: Vec<&str> = said.collect();
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains("60,000"), "{said:?}");
+}
+
+/// A text whose request the server counted as so many tokens.
+fn counted(tokens: u64) -> Reply {
+    Reply::deltas(vec![
+        Delta::Block(ContentBlock::text("ok")),
+        Delta::Finished {
+            stop_reason: StopReason::EndTurn,
+            usage: Usage {
+                input_tokens: Some(tokens),
+                ..Usage::default()
+            },
+        },
+    ])
+}
+
+#[tokio::test]
+async fn the_window_that_a_server_tells_becomes_the_limit_once_its_tokens_are_measured() {
+    let mut setup = Setup::turns(vec![counted(2_500), counted(2_500), counted(2_400)]);
+    setup.window = Some(4_000);
+    let mut run = setup.start();
+    run.prompt("one").await;
+    run.prompt("two").await;
+    run.prompt("three").await;
+    let limits: Vec<(usize, &str)> = run
+        .events
+        .iter()
+        .filter_map(|envelope| match &envelope.event {
+            AgentEvent::LimitsChanged { limits, reason } => {
+                Some((limits.context_limit, reason.as_str()))
+            }
+            _ => None,
+        })
+        .collect();
+    let [(limit, reason)] = limits[..] else {
+        panic!("it moves once, not with every call: {limits:?}")
+    };
+    assert!(
+        reason.starts_with("the server takes 4,000 tokens, at 3."),
+        "{reason}"
+    );
+    assert!((1_000..5_000).contains(&limit), "{limit}");
 }

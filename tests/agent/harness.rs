@@ -4,6 +4,8 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use plimsoll::agent::{AgentConfig, Questions, spawn};
 use plimsoll::context::{History, Limits, Profile, Stage};
@@ -109,6 +111,8 @@ pub(crate) struct Play {
     tasks: Mutex<VecDeque<Reply>>,
     /// Whether it says "ok" once a list is at its end, instead of failing the test.
     endless: bool,
+    /// What it says of its window, in tokens.
+    window: Option<u64>,
     /// Whose last reply was a pause.
     paused: Mutex<HashSet<String>>,
     pub(crate) requests: Mutex<Vec<Request>>,
@@ -117,6 +121,10 @@ pub(crate) struct Play {
 impl Model for Play {
     fn name(&self) -> &'static str {
         "play"
+    }
+
+    fn window(&self) -> BoxFuture<'static, Option<u64>> {
+        std::future::ready(self.window).boxed()
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Delta> {
@@ -231,6 +239,7 @@ pub(crate) struct Setup {
     pub(crate) summaries: Vec<Reply>,
     pub(crate) tasks: Vec<Reply>,
     pub(crate) endless: bool,
+    pub(crate) window: Option<u64>,
 }
 
 impl Setup {
@@ -244,6 +253,7 @@ impl Setup {
             summaries: Vec::new(),
             tasks: Vec::new(),
             endless: false,
+            window: None,
         }
     }
 
@@ -254,6 +264,7 @@ impl Setup {
             summaries: Mutex::new(self.summaries.into()),
             tasks: Mutex::new(self.tasks.into()),
             endless: self.endless,
+            window: self.window,
             paused: Mutex::default(),
             requests: Mutex::default(),
         });

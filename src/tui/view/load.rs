@@ -223,7 +223,6 @@ mod tests {
 
     fn shot(mirror: &Mirror, size: (u16, u16)) -> Vec<String> {
         let pane = Pane {
-            skip: 0,
             mirror,
             look: Look::default(),
             lit: Lit::default(),
