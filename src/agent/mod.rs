@@ -188,7 +188,6 @@ impl Agent {
     /// The command loop: starts work, and while it runs listens on.
     async fn serve(mut self, mut commands: mpsc::Receiver<Command>) {
         self.announce().await;
-        Window::ask(&self.shared.window, &*self.shared.model);
         let mut queue = VecDeque::new();
         loop {
             let work = match queue.pop_front() {

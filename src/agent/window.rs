@@ -3,7 +3,7 @@
 //! A window is in tokens, the limit in characters: one becomes the other by what the server itself counted for what was sent.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::context::Limits;
 use crate::model::{Model, ModelError};
@@ -18,21 +18,28 @@ const CHARS_PER_TOKEN: f64 = 3.5;
 /// The limit moves only where it is off by more than this share: the average wavers from call to call.
 const WAVER: f64 = 0.05;
 
-/// What is known of the server's window, in tokens.
+/// What is known of the server's window.
 #[derive(Debug, Default)]
-pub(super) struct Window(AtomicU64);
+pub(super) struct Window {
+    /// In tokens; 0 while it is not known.
+    tokens: AtomicU64,
+    asked: AtomicBool,
+}
 
 impl Window {
     fn known(&self) -> Option<u64> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|&tokens| tokens > 0)
+        Some(self.tokens.load(Ordering::Relaxed)).filter(|&tokens| tokens > 0)
     }
 
     fn learn(&self, tokens: u64) {
-        self.0.store(tokens, Ordering::Relaxed);
+        self.tokens.store(tokens, Ordering::Relaxed);
     }
 
     /// Asks `model` once, in the background: nothing waits for it.
-    pub(super) fn ask(window: &Arc<Self>, model: &dyn Model) {
+    fn ask(window: &Arc<Self>, model: &dyn Model) {
+        if window.asked.swap(true, Ordering::Relaxed) {
+            return;
+        }
         let (window, asked) = (Arc::clone(window), model.window());
         tokio::spawn(async move {
             if let Some(tokens) = asked.await
@@ -45,11 +52,14 @@ impl Window {
 }
 
 impl Agent {
-    /// Lowers the working limit to what the server takes, once it is known how many characters that is.
+    /// Lowers the working limit to what the server takes, once it is known how many characters that is. Before that the
+    /// window says nothing, and is not asked for.
     pub(super) async fn keep_within_window(&mut self) {
-        if let (Some(window), Some(per_token)) =
-            (self.shared.window.known(), self.measured.chars_per_token())
-        {
+        let Some(per_token) = self.measured.chars_per_token() else {
+            return;
+        };
+        Window::ask(&self.shared.window, &*self.shared.model);
+        if let Some(window) = self.shared.window.known() {
             self.lower_to(window, per_token).await;
         }
     }

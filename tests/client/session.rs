@@ -44,7 +44,9 @@ fn while_no_stage_fires_each_request_begins_with_the_one_before() {
         "{said:?}"
     );
     assert_eq!(server.violations(), [""; 0]);
-    let requests = server.requests();
+    // The question for the server's window comes beside them.
+    let mut requests = server.requests();
+    requests.retain(|request| request.line.starts_with("POST "));
     assert_eq!((requests.len(), server.left()), (5, 0));
     for pair in requests.windows(2) {
         let (before, now) = (beginning(&pair[0]), beginning(&pair[1]));
