@@ -242,7 +242,7 @@ impl Agent {
     }
 
     /// `reactive_compact`; says whether the call can be made again.
-    async fn recover(&mut self, cancel: &CancellationToken) -> bool {
+    pub(super) async fn recover(&mut self, cancel: &CancellationToken) -> bool {
         let before: Vec<_> = self
             .history
             .items

@@ -213,6 +213,11 @@ impl Agent {
             }
             match stop_reason {
                 StopReason::PauseTurn if pauses < MAX_PAUSES => pauses += 1,
+                StopReason::WindowExceeded if self.recover(cancel).await => {
+                    return Ending::cut(
+                        "the reply was cut: the model's window was full; what came before is a summary now, ask to go on",
+                    );
+                }
                 other => return Self::ending(&other, &reply),
             }
         }

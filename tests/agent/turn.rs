@@ -297,7 +297,7 @@ async fn replies_that_end_otherwise_leave_a_valid_history_and_a_sentence() {
         (
             Reply::stopped(vec![ContentBlock::text("half")], StopReason::WindowExceeded),
             TurnEnd::MaxTokens,
-            "the model's window is full",
+            "what came before is a summary now",
         ),
         (
             Reply::stopped(vec![ContentBlock::text("half")], StopReason::MaxTokens),
@@ -326,9 +326,14 @@ async fn replies_that_end_otherwise_leave_a_valid_history_and_a_sentence() {
         ),
     ];
     for (reply, end, word) in cases {
-        let mut run = Setup::turns(vec![reply, Reply::text("again")]).start();
+        let full = word.contains("summary");
+        let mut setup = Setup::turns(vec![reply, Reply::text("again")]);
+        setup.summaries = vec![Reply::text("Goal: x.")];
+        let mut run = setup.start();
         let (ended, error) = run.prompt("go").await;
         assert_eq!(ended, end);
+        let expected: &[Stage] = if full { &[Stage::ReactiveCompact] } else { &[] };
+        assert_eq!(run.fired(), expected);
         assert!(
             error.as_deref().is_some_and(|error| error.contains(word)),
             "{error:?}"
