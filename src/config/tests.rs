@@ -522,12 +522,12 @@ fn a_file_of_the_workspace_that_cannot_be_used_is_an_error_once_trusted_and_a_no
         (
             PROJECT,
             "keep_recnt = 1",
-            "/work/.plimsoll/config.toml:1:1: no setting is called",
+            "/ws/.plimsoll/config.toml:1:1: no setting is called",
         ),
         (
             "work/.env",
             "\nMODEL_ID=\"x",
-            "/work/.env:2:1: MODEL_ID: the quote is not closed",
+            "/ws/.env:2:1: MODEL_ID: the quote is not closed",
         ),
     ] {
         let folder = Folder::new().with(name, text);
@@ -549,8 +549,8 @@ fn the_start_says_where_requests_go_and_why() {
     };
     assert_eq!(
         said(&["--trust"], &[]),
-        "server https://s.example (/work/.env:2), model theirs (/work/.env:1), key ANTHROPIC_AUTH_TOKEN from \
-         /work/.env:3, sent as Authorization: Bearer"
+        "server https://s.example (/ws/.env:2), model theirs (/ws/.env:1), key ANTHROPIC_AUTH_TOKEN from \
+         /ws/.env:3, sent as Authorization: Bearer"
     );
     assert_eq!(
         said(&["--model", "m"], &[("ANTHROPIC_API_KEY", "very-secret")]),
