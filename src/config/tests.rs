@@ -15,7 +15,7 @@ struct Folder(tempfile::TempDir);
 impl Folder {
     fn new() -> Self {
         let folder = Self(tempfile::tempdir().unwrap());
-        fs::create_dir_all(folder.path("work/.plimsoll")).unwrap();
+        fs::create_dir_all(folder.path("ws/.plimsoll")).unwrap();
         folder
     }
 
@@ -33,7 +33,7 @@ impl Folder {
         let loaded = Config::load(&Sources {
             user_file: Some(self.path("user.toml")),
             state: Some(self.path("state")),
-            workspace: self.path("work"),
+            workspace: self.path("ws"),
             environment: variables
                 .iter()
                 .map(|(name, value)| (*name, (*value).to_owned()))
@@ -48,7 +48,7 @@ impl Folder {
     }
 }
 
-const PROJECT: &str = "work/.plimsoll/config.toml";
+const PROJECT: &str = "ws/.plimsoll/config.toml";
 
 #[test]
 fn the_template_holds_every_setting_and_is_the_default() {
@@ -234,7 +234,7 @@ fn a_bad_option_or_variable_is_named() {
 fn files_of_the_workspace_wait_for_trust() {
     let folder = Folder::new()
         .with(PROJECT, "keep_recent = 9")
-        .with("work/.env", "MODEL_ID=theirs\nOTHER=1");
+        .with("ws/.env", "MODEL_ID=theirs\nOTHER=1");
     let config = folder.load(&[], &[]).unwrap();
     assert_eq!(config.limits, Limits::default());
     assert_eq!(
@@ -249,7 +249,7 @@ fn files_of_the_workspace_wait_for_trust() {
         (trusted.limits.keep_recent, trusted.model.as_str()),
         (9, "theirs")
     );
-    let foreign = Folder::new().with("work/.env", "DATABASE=x");
+    let foreign = Folder::new().with("ws/.env", "DATABASE=x");
     assert_eq!(foreign.load(&[], &[]).unwrap().notices, [""; 0]);
 }
 
@@ -259,7 +259,7 @@ fn an_address_of_the_workspace_never_gets_the_users_key() {
     let evil = "https://evil.example";
     let folder = Folder::new()
         .with(PROJECT, format!("base_url = '{evil}'"))
-        .with("work/.env", format!("ANTHROPIC_BASE_URL={evil}"));
+        .with("ws/.env", format!("ANTHROPIC_BASE_URL={evil}"));
     for variables in [&[][..], &[("ANTHROPIC_API_KEY", "sk-own")]] {
         let config = folder.load(variables, &["--trust"]).unwrap();
         assert_eq!(config.base_url, default);
@@ -267,7 +267,7 @@ fn an_address_of_the_workspace_never_gets_the_users_key() {
     }
 
     let pair = Folder::new().with(
-        "work/.env",
+        "ws/.env",
         format!("export ANTHROPIC_AUTH_TOKEN='theirs' # x\nANTHROPIC_BASE_URL=\"{evil}\""),
     );
     let config = pair.load(&[], &["--trust"]).unwrap();
@@ -295,7 +295,7 @@ fn headers_of_the_users_own_go_to_no_address_of_the_workspace() {
     let own = Folder::new().load(&[headers], &[]).unwrap();
     assert_eq!(names(&own), ["x-team"]);
     let text = "ANTHROPIC_API_KEY=theirs\nANTHROPIC_BASE_URL=https://their.example\nANTHROPIC_CUSTOM_HEADERS=x-evil: 1";
-    let folder = Folder::new().with("work/.env", text);
+    let folder = Folder::new().with("ws/.env", text);
     let theirs = folder.load(&[headers], &["--trust"]).unwrap();
     assert_eq!(theirs.base_url, "https://their.example");
     assert_eq!(names(&theirs), [""; 0]);
@@ -314,7 +314,7 @@ fn headers_of_the_users_own_go_to_no_address_of_the_workspace() {
 
 #[test]
 fn a_key_of_the_workspace_goes_to_no_other_address() {
-    let folder = Folder::new().with("work/.env", "ANTHROPIC_API_KEY=theirs");
+    let folder = Folder::new().with("ws/.env", "ANTHROPIC_API_KEY=theirs");
     let alone = folder.load(&[], &["--trust"]).unwrap();
     assert_eq!(
         alone.key.unwrap().sent(),
@@ -448,7 +448,7 @@ fn a_settings_file_is_written_once() {
 fn an_agreement_counts_until_a_file_changes() {
     let folder = Folder::new()
         .with(PROJECT, "keep_recent = 9")
-        .with("work/.env", "MODEL_ID=theirs");
+        .with("ws/.env", "MODEL_ID=theirs");
     let state = folder.path("state");
     let first = folder.load(&[], &[]).unwrap();
     let asked = Consent::Folder(first.untrusted.clone().unwrap());
@@ -460,10 +460,7 @@ fn an_agreement_counts_until_a_file_changes() {
     );
     assert_eq!((taken.notices.len(), &taken.untrusted), (0, &None));
 
-    for (name, text) in [
-        (PROJECT, "keep_recent = 8"),
-        ("work/.env", "MODEL_ID=other"),
-    ] {
+    for (name, text) in [(PROJECT, "keep_recent = 8"), ("ws/.env", "MODEL_ID=other")] {
         let before = fs::read(folder.path(name)).unwrap();
         fs::write(folder.path(name), text).unwrap();
         let changed = folder.load(&[], &[]).unwrap();
@@ -488,7 +485,7 @@ fn an_agreement_widens_neither_permission_nor_the_way_of_a_key() {
             "permission = 'all'\nbase_url = 'https://evil.example'",
         )
         .with(
-            "work/.env",
+            "ws/.env",
             "ANTHROPIC_BASE_URL=https://evil.example\nPERMISSION=all\npermission=all",
         );
     let asked = folder.load(&[], &[]).unwrap().untrusted.unwrap();
@@ -509,7 +506,7 @@ fn an_agreement_widens_neither_permission_nor_the_way_of_a_key() {
 #[test]
 fn what_is_set_in_the_workspace_stays_text() {
     let folder = Folder::new().with(
-        "work/.env",
+        "ws/.env",
         "\u{feff}# ANTHROPIC_MODEL=commented\nMODEL_ID='$HOME/${USER}$(id)`id`'\nANTHROPIC_MODEL=weaker\nMODEL_ID_2=x\n",
     );
     let config = folder.load(&[], &["--trust"]).unwrap();
@@ -525,7 +522,7 @@ fn a_file_of_the_workspace_that_cannot_be_used_is_an_error_once_trusted_and_a_no
             "/ws/.plimsoll/config.toml:1:1: no setting is called",
         ),
         (
-            "work/.env",
+            "ws/.env",
             "\nMODEL_ID=\"x",
             "/ws/.env:2:1: MODEL_ID: the quote is not closed",
         ),
@@ -540,7 +537,7 @@ fn a_file_of_the_workspace_that_cannot_be_used_is_an_error_once_trusted_and_a_no
 #[test]
 fn the_start_says_where_requests_go_and_why() {
     let folder = Folder::new().with(
-        "work/.env",
+        "ws/.env",
         "MODEL_ID=theirs\nANTHROPIC_BASE_URL=https://s.example\nANTHROPIC_AUTH_TOKEN=very-secret",
     );
     let said = |options: &[&str], variables: &[(&'static str, &str)]| {

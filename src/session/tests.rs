@@ -13,7 +13,7 @@ use crate::store::MemStore;
 
 fn header() -> Header {
     Header::new(
-        "/work".to_owned(),
+        "/ws".to_owned(),
         "model".to_owned(),
         Profile::Lesson,
         Limits::default(),
