@@ -11,11 +11,6 @@ use serde_json::json;
 
 use super::harness::{Reply, Run, Setup};
 
-/// A command that prints `n` characters.
-fn print(id: &str, n: usize) -> Reply {
-    Reply::bash(id, &format!("head -c {n} /dev/zero | tr '\\0' x"))
-}
-
 fn report(run: &Run, stage: Stage) -> &StageReport {
     let found = run
         .events
@@ -29,7 +24,7 @@ fn report(run: &Run, stage: Stage) -> &StageReport {
 
 #[tokio::test]
 async fn a_result_over_the_budget_is_on_disk_before_its_preview_takes_its_place() {
-    let mut run = Setup::turns(vec![print("t1", 200_001), Reply::text("ok")]).start();
+    let mut run = Setup::turns(vec![Reply::print("t1", 200_001), Reply::text("ok")]).start();
     assert_eq!(run.prompt("go").await.0, TurnEnd::Done);
     let report = report(&run, Stage::ToolResultBudget);
     assert_eq!(report.files, [".task_outputs/tool-results/t1.txt"]);
@@ -53,7 +48,7 @@ async fn a_result_over_the_budget_is_on_disk_before_its_preview_takes_its_place(
 
 #[tokio::test]
 async fn a_name_that_something_else_has_taken_is_left_alone() {
-    let mut run = Setup::turns(vec![print("t1", 200_001), Reply::text("ok")]).start();
+    let mut run = Setup::turns(vec![Reply::print("t1", 200_001), Reply::text("ok")]).start();
     run.files
         .put(".task_outputs/tool-results/t1.txt", "of another session")
         .unwrap();
@@ -71,7 +66,7 @@ async fn a_name_that_something_else_has_taken_is_left_alone() {
 
 #[tokio::test]
 async fn a_result_that_cannot_be_saved_stays_whole() {
-    let mut setup = Setup::turns(vec![print("t1", 200_001), Reply::text("ok")]);
+    let mut setup = Setup::turns(vec![Reply::print("t1", 200_001), Reply::text("ok")]);
     setup.limits.context_limit = 1_000_000;
     let mut run = setup.start();
     run.files.fail(".task_outputs/", ErrorKind::StorageFull);
@@ -86,10 +81,10 @@ async fn a_result_that_cannot_be_saved_stays_whole() {
 #[tokio::test]
 async fn nothing_leaves_the_context_while_the_session_log_cannot_be_written() {
     let mut run = Setup::turns(vec![
-        print("t1", 500),
-        print("t2", 500),
-        print("t3", 500),
-        print("t4", 500),
+        Reply::print("t1", 500),
+        Reply::print("t2", 500),
+        Reply::print("t3", 500),
+        Reply::print("t4", 500),
         Reply::text("ok"),
         Reply::text("ok"),
     ])
@@ -114,8 +109,8 @@ async fn nothing_leaves_the_context_while_the_session_log_cannot_be_written() {
 #[tokio::test]
 async fn over_the_limit_a_summary_takes_the_place_of_all_and_the_transcript_keeps_it() {
     let mut setup = Setup::turns(vec![
-        print("t1", 29_000),
-        print("t2", 29_000),
+        Reply::print("t1", 29_000),
+        Reply::print("t2", 29_000),
         Reply::text("done"),
     ]);
     setup.summaries = vec![Reply::text("Goal: compare.")];
@@ -149,7 +144,7 @@ async fn over_the_limit_a_summary_takes_the_place_of_all_and_the_transcript_keep
 
 #[tokio::test]
 async fn a_transcript_that_cannot_be_written_stops_the_compaction() {
-    let mut setup = Setup::turns(vec![print("t1", 60_000), Reply::text("done")]);
+    let mut setup = Setup::turns(vec![Reply::print("t1", 60_000), Reply::text("done")]);
     setup.summaries = vec![Reply::text("Goal: x.")];
     let mut run = setup.start();
     run.files.fail(".transcripts/", ErrorKind::PermissionDenied);
@@ -168,7 +163,7 @@ async fn what_is_no_summary_leaves_the_history_as_it_is() {
         Reply::deltas(vec![Delta::Text("cut".to_owned())]),
     ];
     for reply in bad {
-        let mut setup = Setup::turns(vec![print("t1", 60_000), Reply::text("done")]);
+        let mut setup = Setup::turns(vec![Reply::print("t1", 60_000), Reply::text("done")]);
         setup.summaries = vec![reply];
         let mut run = setup.start();
         assert_eq!(run.prompt("go").await.0, TurnEnd::Done, "the turn goes on");
@@ -182,7 +177,7 @@ async fn what_is_no_summary_leaves_the_history_as_it_is() {
 async fn three_failures_pause_the_stage_and_a_new_request_wakes_it() {
     let refused = || Reply::failed(ModelError::Overloaded("busy".to_owned()));
     let mut setup = Setup::turns(vec![
-        print("t1", 60_000),
+        Reply::print("t1", 60_000),
         Reply::bash("t2", "true"),
         Reply::bash("t3", "true"),
         Reply::bash("t4", "true"),
@@ -312,7 +307,7 @@ async fn a_second_rejection_goes_to_the_user() {
 #[tokio::test]
 async fn large_results_that_stay_are_persisted_so_that_the_retry_can_fit() {
     let mut setup = Setup::turns(vec![
-        print("t1", 40_000),
+        Reply::print("t1", 40_000),
         Reply::too_long(),
         Reply::text("done"),
     ]);
@@ -334,7 +329,7 @@ async fn the_window_that_a_rejection_names_becomes_the_limit() {
         window: Some(4_000),
     };
     let mut setup = Setup::turns(vec![
-        print("t1", 20_000),
+        Reply::print("t1", 20_000),
         Reply::failed(too_long),
         Reply::text("done"),
     ]);
@@ -360,7 +355,7 @@ async fn the_window_that_a_rejection_names_becomes_the_limit() {
 
 #[tokio::test]
 async fn a_summary_request_that_is_too_long_itself_is_halved() {
-    let mut setup = Setup::turns(vec![print("t1", 60_000), Reply::text("done")]);
+    let mut setup = Setup::turns(vec![Reply::print("t1", 60_000), Reply::text("done")]);
     setup.summaries = vec![
         Reply::too_long(),
         Reply::too_long(),

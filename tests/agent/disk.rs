@@ -11,21 +11,6 @@ use serde_json::json;
 use super::events;
 use super::harness::{Reply, Run, Setup};
 
-fn print(id: &str, n: usize) -> Reply {
-    Reply::bash(id, &format!("head -c {n} /dev/zero | tr '\\0' x"))
-}
-
-fn notices(run: &Run) -> Vec<&str> {
-    let notices = run
-        .events
-        .iter()
-        .filter_map(|envelope| match &envelope.event {
-            AgentEvent::Notice { text } => Some(text.as_str()),
-            _ => None,
-        });
-    notices.collect()
-}
-
 fn failures(run: &Run) -> Vec<(Stage, &str)> {
     let failures = run
         .events
@@ -47,7 +32,9 @@ fn summaries_asked(run: &Run) -> usize {
 
 #[tokio::test]
 async fn a_log_that_is_full_stops_every_rewrite_and_goes_on_without_a_gap() {
-    let mut replies: Vec<Reply> = (0..8).map(|n| print(&format!("t{n}"), 900)).collect();
+    let mut replies: Vec<Reply> = (0..8)
+        .map(|n| Reply::print(&format!("t{n}"), 900))
+        .collect();
     replies.extend([Reply::text("ok"), Reply::text("ok")]);
     let mut setup = Setup::turns(replies);
     (setup.limits.context_limit, setup.limits.keep_recent) = (2_000, 20);
@@ -64,7 +51,7 @@ async fn a_log_that_is_full_stops_every_rewrite_and_goes_on_without_a_gap() {
     assert_eq!(run.mirror.len(), 18);
     assert_eq!(summaries_asked(&run), 0, "no summary is paid for in vain");
     let said = "the session log cannot be written: no storage space; until it can, nothing leaves the context";
-    assert_eq!(notices(&run), [said]);
+    assert_eq!(run.notices(), [said]);
     let failed = failures(&run);
     assert!(failed.contains(&(
         Stage::CompactHistory,
@@ -96,7 +83,7 @@ async fn results_that_cannot_be_saved_are_said_once_a_run() {
     let path = ".task_outputs/tool-results/a1.txt";
     let said =
         format!("2 results stay whole, their files could not be written: {path}: no storage space");
-    assert_eq!(notices(&run), [said]);
+    assert_eq!(run.notices(), [said]);
     let sizes: Vec<usize> = run
         .results()
         .iter()
@@ -109,7 +96,7 @@ async fn results_that_cannot_be_saved_are_said_once_a_run() {
 #[tokio::test]
 async fn a_recovery_without_a_transcript_leaves_all_and_says_what_the_provider_said() {
     let mut setup = Setup::turns(vec![
-        print("t1", 40_000),
+        Reply::print("t1", 40_000),
         Reply::too_long(),
         Reply::text("ok"),
     ]);
@@ -134,7 +121,7 @@ async fn a_recovery_without_a_transcript_leaves_all_and_says_what_the_provider_s
 #[tokio::test]
 async fn a_recovery_that_cannot_persist_goes_on_with_what_is_whole() {
     let mut setup = Setup::turns(vec![
-        print("t1", 40_000),
+        Reply::print("t1", 40_000),
         Reply::too_long(),
         Reply::text("ok"),
     ]);
@@ -148,7 +135,7 @@ async fn a_recovery_that_cannot_persist_goes_on_with_what_is_whole() {
     let path = ".task_outputs/tool-results/t1.txt";
     let said =
         format!("a result stays whole, its file could not be written: {path}: no storage space");
-    assert_eq!(notices(&run), [said]);
+    assert_eq!(run.notices(), [said]);
 }
 
 #[tokio::test]

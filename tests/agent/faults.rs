@@ -8,10 +8,6 @@ use serde_json::json;
 
 use super::harness::{Reply, Run, Setup};
 
-fn print(id: &str, n: usize) -> Reply {
-    Reply::bash(id, &format!("head -c {n} /dev/zero | tr '\\0' x"))
-}
-
 /// The requests of one purpose, each as one text.
 fn asked(run: &Run, purpose: &Purpose) -> Vec<String> {
     let requests = run.model.requests.lock().unwrap();
@@ -281,7 +277,7 @@ async fn an_injected_request_stays_quoted() {
 /// A summary request that is too long whatever is left out: five calls, one try.
 #[tokio::test]
 async fn a_summary_that_never_fits_is_one_failure() {
-    let mut setup = Setup::turns(vec![print("t", 60_000), Reply::text("ok")]);
+    let mut setup = Setup::turns(vec![Reply::print("t", 60_000), Reply::text("ok")]);
     setup.summaries = vec![
         Reply::too_long(),
         Reply::failed(ModelError::MaybeTooLong("no reason".to_owned())),
@@ -309,7 +305,7 @@ async fn a_summary_that_never_fits_is_one_failure() {
 #[tokio::test]
 async fn a_short_history_with_a_huge_result_is_summarised_whole() {
     let mut setup = Setup::turns(vec![
-        print("t", 300_000),
+        Reply::print("t", 300_000),
         Reply::too_long(),
         Reply::too_long(),
         Reply::text("ok"),
@@ -345,7 +341,7 @@ async fn a_rejection_without_a_reason_is_a_plain_one_where_the_load_is_small() {
         (11_000, TurnEnd::Failed, vec![]),
     ] {
         let mut setup = Setup::turns(vec![
-            print("t", 4_800),
+            Reply::print("t", 4_800),
             Reply::failed(ModelError::MaybeTooLong("no reason".to_owned())),
             Reply::text("ok"),
         ]);
@@ -380,8 +376,8 @@ async fn a_window_without_a_count_moves_the_limit_below_what_was_sent() {
 #[tokio::test]
 async fn the_figures_after_a_stage_are_those_of_the_next_call() {
     let mut setup = Setup::turns(vec![
-        print("t1", 29_000),
-        print("t2", 29_000),
+        Reply::print("t1", 29_000),
+        Reply::print("t2", 29_000),
         Reply::text("ok"),
     ]);
     setup.summaries = vec![Reply::text("Goal: x.")];
@@ -460,11 +456,11 @@ async fn calls_of_a_refused_reply_are_answered_and_not_run() {
 async fn a_recovery_does_not_wake_a_paused_stage() {
     let refused = || Reply::failed(ModelError::Overloaded("busy".to_owned()));
     let mut setup = Setup::turns(vec![
-        print("t1", 60_000),
+        Reply::print("t1", 60_000),
         Reply::bash("t2", "true"),
         Reply::bash("t3", "true"),
         Reply::too_long(),
-        print("t4", 60_000),
+        Reply::print("t4", 60_000),
         Reply::text("done"),
         Reply::text("done"),
     ]);

@@ -76,6 +76,11 @@ impl Reply {
         Self::calls(&[(id, "bash", json!({ "command": command }))])
     }
 
+    /// A command that prints `n` characters.
+    pub(crate) fn print(id: &str, n: usize) -> Self {
+        Self::bash(id, &format!("head -c {n} /dev/zero | tr '\\0' x"))
+    }
+
     pub(crate) fn deltas(deltas: Vec<Delta>) -> Self {
         Self {
             deltas,
@@ -306,6 +311,18 @@ impl Setup {
 }
 
 impl Run {
+    /// What was said beside the work.
+    pub(crate) fn notices(&self) -> Vec<&str> {
+        let notices = self
+            .events
+            .iter()
+            .filter_map(|envelope| match &envelope.event {
+                AgentEvent::Notice { text } => Some(text.as_str()),
+                _ => None,
+            });
+        notices.collect()
+    }
+
     pub(crate) async fn send(&self, command: Command) {
         self.handle.commands.send(command).await.unwrap();
     }

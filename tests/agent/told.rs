@@ -6,22 +6,7 @@ use plimsoll::message::{ContentBlock, StopReason, Usage};
 use plimsoll::model::Delta;
 use plimsoll::text::thousands;
 
-use super::harness::{Reply, Run, Setup};
-
-fn print(id: &str, n: usize) -> Reply {
-    Reply::bash(id, &format!("head -c {n} /dev/zero | tr '\\0' x"))
-}
-
-fn notices(run: &Run) -> Vec<&str> {
-    let notices = run
-        .events
-        .iter()
-        .filter_map(|envelope| match &envelope.event {
-            AgentEvent::Notice { text } => Some(text.as_str()),
-            _ => None,
-        });
-    notices.collect()
-}
+use super::harness::{Reply, Setup};
 
 /// A server that counts far less than it was sent may have cut it; one that counts as before has not.
 #[tokio::test]
@@ -51,7 +36,7 @@ async fn a_prompt_that_was_cut_silently_is_said_once_with_both_figures() {
     let mut run = setup.start();
     run.prompt("hi").await;
     run.prompt(&"long ".repeat(5_000)).await;
-    assert!(notices(&run).is_empty());
+    assert!(run.notices().is_empty());
     run.prompt("and").await;
     run.prompt("so on").await;
     let sent: Vec<usize> = run
@@ -67,7 +52,7 @@ async fn a_prompt_that_was_cut_silently_is_said_once_with_both_figures() {
     };
     let sent = thousands(sent[2] + started.system_chars + started.tools_chars);
     assert_eq!(
-        notices(&run),
+        run.notices(),
         [format!(
             "{sent} characters were sent, the server counted 2,048 tokens: it may have cut the prompt without saying so. \
              Set context_limit lower, or the server's window higher."
@@ -79,11 +64,11 @@ async fn a_prompt_that_was_cut_silently_is_said_once_with_both_figures() {
 #[tokio::test]
 async fn a_stage_says_from_where_a_cache_is_lost() {
     let mut setup = Setup::turns(vec![
-        print("a", 900),
-        print("b", 900),
-        print("c", 900),
-        print("d", 900),
-        print("e", 2_000),
+        Reply::print("a", 900),
+        Reply::print("b", 900),
+        Reply::print("c", 900),
+        Reply::print("d", 900),
+        Reply::print("e", 2_000),
         Reply::text("ok"),
     ]);
     (setup.limits.budget_max, setup.limits.persist_threshold) = (1_500, 1_500);
