@@ -420,12 +420,18 @@ fn counted(tokens: u64) -> Reply {
 
 #[tokio::test]
 async fn the_window_that_a_server_tells_becomes_the_limit_once_its_tokens_are_measured() {
-    let mut setup = Setup::turns(vec![counted(2_500), counted(2_500), counted(2_400)]);
+    let mut setup = Setup::turns(vec![
+        counted(2_500),
+        counted(2_550),
+        counted(2_650),
+        counted(2_600),
+    ]);
     setup.window = Some(4_000);
     let mut run = setup.start();
     run.prompt("one").await;
     run.prompt("two").await;
     run.prompt("three").await;
+    run.prompt("four").await;
     let limits: Vec<(usize, &str)> = run
         .events
         .iter()
